@@ -1,0 +1,1 @@
+"""From live IK to keyframes: read all frames, then write."""

@@ -1,0 +1,1 @@
+"""Thin operators; the work is done by plain functions in rig/ and bake/."""

@@ -1,0 +1,1 @@
+"""The one place that joins Blender's data and the solvers."""

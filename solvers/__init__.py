@@ -1,0 +1,1 @@
+"""Pure solvers: values in, values out; nothing here knows Blender's data (no bpy)."""

@@ -1,0 +1,1 @@
+"""Panels and menus; nothing here computes or writes a pose."""
