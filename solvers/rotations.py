@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from .vectors import ZERO, Vec, any_perpendicular, as_vec, cross, dot, perpendicular_part, scaled, unit
+from .vectors import TINY, ZERO, Vec, any_perpendicular, as_vec, cross, dot, perpendicular_part, scaled, unit
 
 __all__ = [
     "IDENTITY", "AxisAngle", "Quat", "Vec", "angle_between", "as_quat", "as_vec", "conjugate", "from_axis_angle",
@@ -72,7 +72,7 @@ def conjugate(q: Quat) -> Quat:
 def normalized(q: Quat) -> Quat:
     """``q`` at length 1. Undefined input: the zero quaternion gives the identity, as in Blender."""
     size = math.hypot(*q)
-    return (q[0] / size, q[1] / size, q[2] / size, q[3] / size) if size > 0.0 else IDENTITY
+    return (q[0] / size, q[1] / size, q[2] / size, q[3] / size) if size > TINY else IDENTITY
 
 
 def rotate(q: Quat, v: Vec) -> Vec:

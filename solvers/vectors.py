@@ -11,6 +11,8 @@ from collections.abc import Iterable
 Vec = tuple[float, float, float]
 
 ZERO: Vec = (0.0, 0.0, 0.0)
+TINY = 1e-150
+"""Length under which a vector counts as zero: near the smallest doubles quotients lose their figures."""
 UNIT_X: Vec = (1.0, 0.0, 0.0)
 UNIT_Y: Vec = (0.0, 1.0, 0.0)
 UNIT_Z: Vec = (0.0, 0.0, 1.0)
@@ -54,7 +56,7 @@ def length(v: Vec) -> float:
 def unit(v: Vec) -> Vec:
     """``v`` at length 1. Undefined input: the zero vector comes back as it is."""
     size = math.hypot(v[0], v[1], v[2])
-    return (v[0] / size, v[1] / size, v[2] / size) if size > 0.0 else ZERO
+    return (v[0] / size, v[1] / size, v[2] / size) if size > TINY else ZERO
 
 
 def perpendicular_part(v: Vec, direction: Vec) -> Vec:
