@@ -43,9 +43,7 @@ class BoneSpec:
 def _row(names: Sequence[str], joints: Sequence[Triple]) -> tuple[BoneSpec, ...]:
     """Connected bones from joint to joint."""
     parents = ("", *names)
-    return tuple(
-        BoneSpec(name, joints[i], joints[i + 1], parents[i], connected=i > 0) for i, name in enumerate(names)
-    )
+    return tuple(BoneSpec(name, joints[i], joints[i + 1], parents[i], connected=i > 0) for i, name in enumerate(names))
 
 
 def _straight(count: int, length: float) -> tuple[BoneSpec, ...]:
@@ -375,9 +373,7 @@ def local_distance(a: Mapping[str, Quaternion], b: Mapping[str, Quaternion]) -> 
     return max(rotation_distance(a[name], b[name]) for name in a)
 
 
-def pose_distance(
-    a: Mapping[str, BonePose], b: Mapping[str, BonePose], names: Iterable[str] | None = None
-) -> float:
+def pose_distance(a: Mapping[str, BonePose], b: Mapping[str, BonePose], names: Iterable[str] | None = None) -> float:
     """Largest angle in world space between two results of ``evaluated_pose``."""
     return max(rotation_distance(a[n].rotation, b[n].rotation) for n in (names or a))
 

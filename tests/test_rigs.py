@@ -7,8 +7,9 @@ from pathlib import Path
 
 import bpy
 import pytest
-import rigs
 from mathutils import Quaternion, Vector
+
+import rigs
 
 
 @pytest.mark.parametrize("kind", sorted(rigs.RIGS))
