@@ -262,7 +262,7 @@ def from_matrix(m: Matrix3) -> Quat:
 
 
 def from_frames(x0: Vec, y0: Vec, z0: Vec, x1: Vec, y1: Vec, z1: Vec) -> Quat:
-    """The rotation that takes one right-handed orthonormal triad of directions to another."""
+    """The rotation that takes one orthonormal triad of directions to another of the same handedness."""
     columns = (
         (x1[0] * x0[n] + y1[0] * y0[n] + z1[0] * z0[n],
          x1[1] * x0[n] + y1[1] * y0[n] + z1[1] * z0[n],
