@@ -60,11 +60,12 @@ def flexion(a: float, b: float, distance: float) -> float:
 def root_angle(a: float, b: float, distance: float) -> float:
     """Angle between the first bone and the line root to target, 0 to pi.
 
-    Undefined input: with no first bone, or the target on the root, it is 0.
+    Undefined input: with no first bone, or equal bones and the target on the root, it is a right angle.
     """
-    if a * distance <= 0.0:
-        return 0.0
-    return math.acos(clamped_cosine((a * a + distance * distance - b * b) / (2.0 * a * distance)))
+    d = clamped_reach(distance, a, b)
+    if a * d <= TINY:
+        return 0.5 * math.pi
+    return math.acos(clamped_cosine((a * a + d * d - b * b) / (2.0 * a * d)))
 
 
 def elbow(a: float, b: float, distance: float, *, is_flipped: bool = False) -> float:
