@@ -38,8 +38,9 @@ def triangle(a: float, b: float, distance: float) -> tuple[float, float]:
     d = clamped_reach(distance, a, b)
     if d <= TINY:
         return 0.0, a
-    product = (a + b + d) * (a + b - d) * (d + a - b) * (d - a + b)
-    return ((a - b) * (a + b) + d * d) / (2.0 * d), math.sqrt(max(0.0, product)) / (2.0 * d)
+    total, difference = a + b, a - b
+    product = (total + d) * (total - d) * (d + difference) * (d - difference)
+    return (difference * total + d * d) / (2.0 * d), math.sqrt(max(0.0, product)) / (2.0 * d)
 
 
 def mid_angle(a: float, b: float, distance: float) -> float:

@@ -116,7 +116,7 @@ def softened(distance: float, longest: float, softness: float) -> float:
     beyond = distance - (longest - soft)
     if soft <= 0.0 or beyond <= 0.0:
         return distance
-    return longest - soft + soft * (1.0 - math.exp(-beyond / soft))
+    return longest - soft * math.exp(-beyond / soft)
 
 
 def _side(fk: FKLimb, goal: Goal, line: Vec) -> tuple[Vec, str]:

@@ -53,7 +53,7 @@ def moved(chain: Chain, matrix: Matrix) -> Chain:
 
 
 def bent_limb(angle: float, *, upper: float = 1.0, lower: float = 1.0, bend_axis: Vec = (1.0, 0.0, 0.0)) -> Chain:
-    """Upper bone along +Z at no rotation, lower bent by ``angle`` about +X: toward -Y; hyperextended where negative.
+    """Upper bone along +Z at no rotation, lower bent by ``angle`` about +X: elbow on +Y; hyperextended where negative.
 
     Bone axes are those of armature space, so that ``bend_axis`` is too.
     """
