@@ -1,7 +1,7 @@
 """A two-bone limb and the plane it bends in: from FK joints to the turns that pose it.
 
 Geometry only: it takes a line, a side and a distance as given. Which ones to ask
-for, what counts as reached (``two_bone``) and what joints allow (``joint_limits``)
+for, what counts as reached (``two_bone``) and what joints allow (``two_bone_limits``)
 is not decided here. No Blender data (no bpy), no memory from frame to frame.
 """
 
@@ -43,7 +43,7 @@ OFFSET_CUT = math.radians(-150.0)
 OFFSET_FADE = 0.03
 """Part of the limb's length that the elbow stands out further than in FK when it has turned to the pole."""
 OFFSET_FADE_RATIO = 3.0
-"""The same against FK's own height, for nearly straight FK: without it the elbow would jump where FK passes straight."""
+"""The same against FK's own height, for nearly straight FK: else the elbow would jump where FK passes straight."""
 STRAIGHT_REST = 1e-3
 """Bend (rad) under which rest joints count as straight; modelled bends are a hundred times as large."""
 
@@ -92,7 +92,8 @@ def fk_limb(chain: Chain) -> FKLimb:
     to_mid, to_end, mid_to_end = subtract(mid, root), subtract(end, root), subtract(end, mid)
     upper, lower, distance = math.hypot(*to_mid), math.hypot(*mid_to_end), math.hypot(*to_end)
     fk = as_quat(root_joint.fk)
-    hinge = rotate(fk, unit(as_vec(chain.bend_axis)) if any(chain.bend_axis) else UNIT_X)
+    stored = unit(as_vec(chain.bend_axis))
+    hinge = rotate(fk, UNIT_X if stored == ZERO else stored)
     first, second = _directions(to_mid, mid_to_end, fk)
     if distance > NO_DIRECTION * (upper + lower):
         line = scaled(to_end, 1.0 / distance)

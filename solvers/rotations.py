@@ -8,10 +8,10 @@ or Blender's data (no bpy).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import Protocol
+from collections.abc import Sequence
+from typing import Any, Protocol
 
-from .vectors import TINY, ZERO, Vec, any_perpendicular, as_vec, cross, dot, perpendicular_part, scaled, unit
+from .vectors import TINY, ZERO, Numbers, Vec, any_perpendicular, as_vec, cross, dot, perpendicular_part, scaled, unit
 
 __all__ = [
     "IDENTITY", "AxisAngle", "Quat", "Vec", "angle_between", "as_quat", "as_vec", "conjugate", "from_axis_angle",
@@ -28,7 +28,7 @@ AxisAngle = tuple[float, float, float, float]
 class Matrix3(Protocol):
     """Rows of at least three numbers: a ``mathutils.Matrix``, or tuples of tuples."""
 
-    def __getitem__(self, row: int, /) -> Iterable[float]: ...
+    def __getitem__(self, row: int, /) -> Numbers: ...
 
 
 IDENTITY: Quat = (1.0, 0.0, 0.0, 0.0)
@@ -41,14 +41,15 @@ NEARLY_SAME = 1e-9
 NO_TURN = 5e-7
 """Angle (rad) under which an axis read from float32 rotations is noise; half of what counts as unchanged."""
 PARALLEL = 1e-6
-"""Part of a direction at right angles to another under which it counts as parallel: float32 directions are no better."""
+"""Part of a direction at right angles to another under which it counts as parallel: float32 is no better."""
 GIMBAL = 1e-12
 """Length of a component pair under which its angle is rounding noise; ignoring it turns nothing visibly."""
 
 
-def as_quat(values: Iterable[float]) -> Quat:
+def as_quat(values: Numbers) -> Quat:
     """The four numbers of a ``mathutils.Quaternion`` or any other row of w, x, y, z; not normalised."""
-    w, x, y, z = values
+    row: Any = values
+    w, x, y, z = row
     return w, x, y, z
 
 
@@ -173,12 +174,13 @@ _AXES = {
 """Indices of the axes in the order they are applied, and -1.0 where that order is left-handed."""
 
 
-def from_euler(order: str, angles: Iterable[float]) -> Quat:
+def from_euler(order: str, angles: Numbers) -> Quat:
     """Rotation of Euler angles (x, y, z in radians) in one of Blender's six orders; "XYZ" turns about X first."""
     values = as_vec(angles)
     first, second, third, sign = _AXES[order]
     a, b, c = 0.5 * sign * values[first], 0.5 * sign * values[second], 0.5 * sign * values[third]
-    cos_a, sin_a, cos_b, sin_b, cos_c, sin_c = math.cos(a), math.sin(a), math.cos(b), math.sin(b), math.cos(c), math.sin(c)
+    cos_a, cos_b, cos_c = math.cos(a), math.cos(b), math.cos(c)
+    sin_a, sin_b, sin_c = math.sin(a), math.sin(b), math.sin(c)
     parts = [0.0, 0.0, 0.0]
     parts[first] = sign * (cos_c * cos_b * sin_a - sin_c * sin_b * cos_a)
     parts[second] = sign * (cos_c * sin_b * cos_a + sin_c * cos_b * sin_a)
@@ -186,7 +188,7 @@ def from_euler(order: str, angles: Iterable[float]) -> Quat:
     return cos_c * cos_b * cos_a + sin_c * sin_b * sin_a, parts[0], parts[1], parts[2]
 
 
-def to_euler(q: Quat, order: str, previous: Iterable[float] = ZERO) -> Vec:
+def to_euler(q: Quat, order: str, previous: Numbers = ZERO) -> Vec:
     """Euler angles (x, y, z in radians) of ``q``, of all that mean the same the nearest to ``previous``.
 
     Every rotation has two triples, each with whole turns added at will. In the gimbal, where only a sum or
@@ -222,14 +224,14 @@ def _nearest_turn(angle: float, near: float) -> float:
     return angle + TWO_PI * round((near - angle) / TWO_PI)
 
 
-def to_axis_angle(q: Quat, previous: Iterable[float] = (0.0, 0.0, 1.0, 0.0)) -> AxisAngle:
+def to_axis_angle(q: Quat, previous: Numbers = (0.0, 0.0, 1.0, 0.0)) -> AxisAngle:
     """Angle (radians) and unit axis of ``q``, continuous with ``previous`` (angle, x, y, z).
 
     The axis points to the side of the previous axis, and keeps it where ``q`` turns nothing; the angle takes
     the whole turns that bring it nearest. Undefined input: a previous axis of no length counts as Y, Blender's.
     """
-    near_angle, *near_axis = previous
-    near = unit(as_vec(near_axis))
+    near_angle, *axis = as_quat(previous)
+    near = unit(as_vec(axis))
     if near == ZERO:
         near = (0.0, 1.0, 0.0)
     v = (q[1], q[2], q[3])
@@ -249,7 +251,8 @@ def from_matrix(m: Matrix3) -> Quat:
 
     Undefined input: a matrix whose X and Y columns are zero or parallel has no rotation: ValueError.
     """
-    (xx, yx, zx, *_), (xy, yy, zy, *_), (xz, yz, zz, *_) = m[0], m[1], m[2]
+    rows: tuple[Any, Any, Any] = m[0], m[1], m[2]
+    (xx, yx, zx, *_), (xy, yy, zy, *_), (xz, yz, zz, *_) = rows
     y = unit((yx, yy, yz))
     part = perpendicular_part(unit((xx, xy, xz)), y)
     if y == ZERO or math.hypot(*part) < PARALLEL:

@@ -1,7 +1,7 @@
 """Two bones onto a target, exactly and without iterations (law of cosines).
 
 Decides what to ask of a limb (line, side, distance) and what the outcome is called;
-``bend_plane`` has the geometry, ``joint_limits`` what joints allow. No Blender data
+``bend_plane`` has the geometry, ``two_bone_limits`` what joints allow. No Blender data
 (no bpy), no memory from frame to frame: equal arguments give equal answers.
 """
 
@@ -53,7 +53,7 @@ class Aim(NamedTuple):
 def solve(chain: Chain, goal: Goal) -> Solution:
     """Pose a chain of two joints so that its end is on the target and its elbow on the pole's side.
 
-    Joint limits are not looked at here.
+    Joint limits are not looked at here (``two_bone_limits`` does).
 
     Space: armature, the deltas too: a joint's solved orientation is ``delta @ fk``. Joints between the two are
     expected to keep their FK rotation, so that distances between joints hold.
@@ -80,8 +80,8 @@ def pole_direction(chain: Chain) -> Vector:
 
 def is_solvable(fk: FKLimb, goal: Goal) -> bool:
     """Whether every position that counts is a finite number."""
-    numbers = sum(goal.target) + fk.length + sum(fk.root) + (sum(goal.pole) if goal.pole is not None else 0.0)
-    return math.isfinite(numbers)
+    numbers = sum(as_vec(goal.target)) + sum(fk.root) + fk.length
+    return math.isfinite(numbers if goal.pole is None else numbers + sum(as_vec(goal.pole)))
 
 
 def aimed(fk: FKLimb, goal: Goal) -> Aim:

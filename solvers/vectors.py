@@ -7,8 +7,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Any, Protocol
 
 Vec = tuple[float, float, float]
+
+
+class Indexed(Protocol):
+    """Numbers by index: what is known of mathutils' types without bpy."""
+
+    def __getitem__(self, index: int, /) -> float: ...
+
+
+Numbers = Iterable[float] | Indexed
+"""A row of numbers: a ``mathutils`` type, a tuple, anything that can be unpacked."""
 
 ZERO: Vec = (0.0, 0.0, 0.0)
 TINY = 1e-150
@@ -18,9 +29,10 @@ UNIT_Y: Vec = (0.0, 1.0, 0.0)
 UNIT_Z: Vec = (0.0, 0.0, 1.0)
 
 
-def as_vec(values: Iterable[float]) -> Vec:
+def as_vec(values: Numbers) -> Vec:
     """The three numbers of a ``mathutils.Vector`` or any other row of three."""
-    x, y, z = values
+    row: Any = values
+    x, y, z = row
     return x, y, z
 
 

@@ -9,9 +9,9 @@ import math
 from collections.abc import Sequence
 
 import bpy
-import rigs
 from mathutils import Matrix, Quaternion, Vector
 
+import rigs
 from limb_ik.solvers.chain import Chain, Joint, Solution
 from limb_ik.solvers.rotations import Quat, Vec, as_quat, as_vec, normalized, rotate
 from limb_ik.solvers.vectors import add, cross, dot, length, perpendicular_part, scaled, subtract, unit

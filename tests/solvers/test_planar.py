@@ -29,7 +29,7 @@ def test_reachable_targets_are_hit_with_the_elbow_both_ways(
     d = _distance(a, b, part)
     target = (d * math.cos(direction), d * math.sin(direction))
     shoulder, elbow = planar.inverse(target, a, b, is_flipped=is_flipped)
-    root, mid, end = planar.forward((0.0, 0.0), (a, b), (shoulder, elbow))
+    _, mid, end = planar.forward((0.0, 0.0), (a, b), (shoulder, elbow))
     assert math.dist(end, target) <= ROUNDING * (a + b)
     turned = target[0] * mid[1] - target[1] * mid[0]
     assert turned * (1 if is_flipped else -1) >= -ROUNDING * (a + b) ** 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 from hand_chains import (
@@ -62,7 +63,7 @@ def _delta_angle(solution: Solution, index: int = 0) -> float:
 def _steps(chain: Chain, solutions: list[Solution]) -> Iterator[float]:
     """How far each bone turns from one solution to the next, in radians; all for the same chain."""
     posed_bones = [orientations(chain, solution) for solution in solutions]
-    for before, after in zip(posed_bones, posed_bones[1:], strict=False):
+    for before, after in pairwise(posed_bones):
         yield from (angle_between(a, b) for a, b in zip(before, after, strict=True))
 
 
@@ -115,7 +116,9 @@ def test_reachable_targets_are_hit_with_the_elbow_on_the_pole_side(
 
 
 @given(limbs(), directions, st.floats(1.001, 1e4), st.one_of(st.none(), points))
-def test_unreachable_targets_give_a_straight_limb(chain: Chain, direction: Vec, factor: float, pole: Vec | None) -> None:
+def test_unreachable_targets_give_a_straight_limb(
+    chain: Chain, direction: Vec, factor: float, pole: Vec | None
+) -> None:
     a, b = lengths(chain)
     root = as_vec(chain.joints[0].head)
     target = as_vec(Vector(add(root, scaled(direction, factor * (a + b)))))
@@ -142,10 +145,12 @@ def test_dead_zone_has_a_smooth_edge_and_grows_with_the_distance_from_the_origin
     fk = fk_limb(bent_limb(1.0))
     goal, far = Goal(Vector()), Goal(Vector(), origin_distance=100.0)
     width = two_bone.SAME_DISTANCE * fk.length
-    asked = [two_bone.asked_distance(fk, goal, fk.distance + 3.0 * width * step / 300) - fk.distance for step in range(301)]
+    asked = [
+        two_bone.asked_distance(fk, goal, fk.distance + 3.0 * width * step / 300) - fk.distance for step in range(301)
+    ]
     assert asked[99] == 0.0
     assert asked[201] == pytest.approx(3.0 * width * 201 / 300, rel=1e-9)
-    assert all(-1e-16 <= after - before < 0.03 * width for before, after in zip(asked, asked[1:], strict=False))
+    assert all(-1e-16 <= after - before < 0.03 * width for before, after in pairwise(asked))
     assert two_bone.asked_distance(fk, far, fk.distance + 4e-5) == fk.distance
 
 
@@ -224,7 +229,7 @@ def test_the_sweep_holds_without_pole_and_for_a_hinge_20_degrees_off() -> None:
 def test_pole_direction_is_smooth_where_fk_passes_straight() -> None:
     # the cross product of the bones alone flips by 180° here
     sides = [as_vec(two_bone.pole_direction(bent_limb(math.radians(0.1 * step)))) for step in range(-150, 600)]
-    assert max(angle_of(a, b) for a, b in zip(sides, sides[1:], strict=False)) < math.radians(0.2)
+    assert max(angle_of(a, b) for a, b in pairwise(sides)) < math.radians(0.2)
     assert all(side[1] > 0.7 for side in sides)
 
 
@@ -253,7 +258,7 @@ def test_lb_09_trembling_target_near_the_pole_line(degrees: float, factor: float
             elbow, end = posed(chain, two_bone.solve(chain, Goal(target, pole)))
             assert length(subtract(end, as_vec(target))) <= 1e-5
             elbows.append(elbow)
-        moves = [length(subtract(a, b)) for a, b in zip(elbows, elbows[1:], strict=False)]
+        moves = [length(subtract(a, b)) for a, b in pairwise(elbows)]
         # a step of the target is 2e-4 along one axis or both
         assert max(moves) <= factor * 2e-4 * math.sqrt(2.0)
         in_azimuth.append([rotate(normalized(as_quat(turn.inverted())), elbow) for elbow in elbows])
@@ -270,7 +275,9 @@ def test_lb_09_pole_on_the_line_falls_back_to_fk_and_says_so() -> None:
     assert _solve(chain, (0.0, 0.0, 1.5), (0.0, 0.0, 2.0)) == solution
 
 
-@pytest.mark.parametrize(("off_line", "is_exact"), [(0.0, False), (1e-4, False), (5e-4, False), (2.1e-3, True), (1.0, True)])
+@pytest.mark.parametrize(
+    ("off_line", "is_exact"), [(0.0, False), (1e-4, False), (5e-4, False), (2.1e-3, True), (1.0, True)]
+)
 def test_the_pole_takes_over_from_fk_as_it_comes_off_the_line(off_line: float, is_exact: bool) -> None:
     chain, solution = rig_limb("L2B"), _solve(rig_limb("L2B"), (0.0, 0.0, 1.5), (off_line, 0.0, 2.0))
     elbow, end = posed(chain, solution)
@@ -298,7 +305,7 @@ def test_lb_21_no_plane_of_targets_flips_the_bones(pole: Vec | None) -> None:
         for target, solution in zip(targets, solutions, strict=True):
             assert length(subtract(posed(chain, solution)[1], target)) <= 1e-5
         near = [min(angle_of(target, axis) for axis in singular) < math.radians(10.0) for target in targets]
-        for index, (before, after) in enumerate(zip(solutions, solutions[1:], strict=False)):
+        for index, (before, after) in enumerate(pairwise(solutions)):
             if not (near[index] or near[index + 1]):
                 checked += 1
                 assert max(_steps(chain, [before, after])) < math.radians(30.0)
@@ -337,7 +344,7 @@ def test_lb_24_sweep_to_the_root_follows_the_triangle() -> None:
         expected.append(reference_elbow(chain, target, (0.0, -3.0, 0.0)))
     # The scenario asks for steps of at most 0.05. The triangle itself takes one of 0.077 where it folds
     # (d = 0.402: elbow height 0.0767, d = 0.399: 0), so that one step is held to the triangle instead.
-    moves = [length(subtract(a, b)) for a, b in zip(elbows, elbows[1:], strict=False)]
+    moves = [length(subtract(a, b)) for a, b in pairwise(elbows)]
     assert sum(move > 0.05 for move in moves) == 1
     assert max(moves) < 0.08
     # near folding the height grows with the root of d: 1e-7 of float32 becomes 1e-3
@@ -460,7 +467,7 @@ def test_softness_holds_back_smoothly_and_only_near_the_end(softness: float, max
     start = longest * (1.0 - softness)
     eased = [two_bone.softened(start + 0.01 * (step - 50) * longest, longest, softness) for step in range(400)]
     assert eased[:50] == [start + 0.01 * (step - 50) * longest for step in range(50)]
-    steps = [after - before for before, after in zip(eased, eased[1:], strict=False)]
+    steps = [after - before for before, after in pairwise(eased)]
     assert all(0.0 <= step <= 0.01 * longest + 1e-12 for step in steps)
     assert eased[-1] <= longest
     assert two_bone.softened(start + 1e-9, longest, softness) == pytest.approx(start + 1e-9, abs=1e-12)
@@ -526,7 +533,9 @@ def rough_chains(draw: st.DrawFn) -> tuple[Chain, list[Vec]]:
         joints[draw(st.integers(0, 2))] = joints[draw(st.integers(0, 2))]
     fk = Quaternion(Euler(draw(turns)).to_quaternion())
     chain = Chain(
-        (Joint(Vector(joints[0]), fk, fk), Joint(Vector(joints[1]), fk, fk)), Vector(joints[2]), Vector(draw(rough_points))
+        (Joint(Vector(joints[0]), fk, fk), Joint(Vector(joints[1]), fk, fk)),
+        Vector(joints[2]),
+        Vector(draw(rough_points)),
     )
     return chain, joints
 
