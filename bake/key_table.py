@@ -1,0 +1,158 @@
+"""The keys of one F-curve as arrays: read, replace inside a range, write back.
+
+Nothing here knows bones, actions or slots, and nothing here calls
+``FCurve.update``: that would recalculate the handles of keys outside the range,
+which have to stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Table = dict[str, NDArray[Any]]
+
+SAME_FRAME = 0.01
+"""Frames: Blender's own insertion takes keys this near for one key."""
+
+CONSTANT, LINEAR, BEZIER = 0, 1, 2
+FREE_HANDLE, AUTO_CLAMPED_HANDLE = 0, 4
+
+_FLOAT_FIELDS = {"co": 2, "handle_left": 2, "handle_right": 2, "back": 1, "amplitude": 1, "period": 1}
+_ENUM_FIELDS = ("interpolation", "easing", "type", "handle_left_type", "handle_right_type")
+_BOOL_FIELDS = ("select_control_point", "select_left_handle", "select_right_handle")
+_SEGMENT_FIELDS = ("interpolation", "easing", "back", "amplitude", "period")
+
+# What Blender gives the keys that it inserts (measured; only read by the easing interpolations).
+_BLENDER_DEFAULTS = {"back": 1.70158, "amplitude": 0.8, "period": 4.1}
+
+# Frames over which a slope is measured; a third of a segment where that is shorter.
+_SLOPE_STEP = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """New keys of one channel, in action time.
+
+    ``left`` and ``right`` are the values of the handles, which stand a third of
+    the segment away from their key; ``interpolation`` is the same for all.
+    """
+
+    frames: Floats
+    values: Floats
+    left: Floats
+    right: Floats
+    interpolation: int
+
+
+def linear_keys(frames: Floats, values: Floats) -> Keys:
+    """Keys with straight segments; the handles lie on the segments."""
+    step = np.diff(values) / 3.0
+    left = values - np.concatenate((step[:1], step)) if len(step) else values
+    right = values + np.concatenate((step, step[-1:])) if len(step) else values
+    return Keys(frames, values, left, right, LINEAR)
+
+
+def key_frames(curve: bpy.types.FCurve) -> Floats:
+    """The frames of a curve's keys, in action time."""
+    co = np.empty(2 * len(curve.keyframe_points), np.float32)
+    curve.keyframe_points.foreach_get("co", co)
+    return co[::2].astype(np.float64)
+
+
+def read_table(curve: bpy.types.FCurve) -> Table:
+    """Every editable field of every key of a curve."""
+    points, count = curve.keyframe_points, len(curve.keyframe_points)
+    table: Table = {name: np.empty(count * width, np.float32) for name, width in _FLOAT_FIELDS.items()}
+    table |= {name: np.empty(count, np.int32) for name in _ENUM_FIELDS}
+    table |= {name: np.empty(count, np.bool_) for name in _BOOL_FIELDS}
+    for name, values in table.items():
+        points.foreach_get(name, values)
+    return {name: values.reshape(-1, _FLOAT_FIELDS.get(name, 1)) for name, values in table.items()}
+
+
+def replace_range(curve: bpy.types.FCurve, keys: Keys, first: float, last: float) -> None:
+    """Puts the keys where the curve's keys within first…last were; all others keep every field.
+
+    The segments that enter and leave the range keep their interpolation, and their slope at the range's ends.
+    """
+    old = read_table(curve)
+    x = old["co"][:, 0]
+    before, after = x < first - SAME_FRAME, x > last + SAME_FRAME
+    new = _new_table(keys)
+    if before.any():
+        _keep_entering_segment(curve, old, new, int(before.sum()) - 1)
+    if after.any():
+        _keep_leaving_segment(curve, old, new, int(len(x) - after.sum()))
+    _write_table(curve, {name: np.concatenate((old[name][before], new[name], old[name][after])) for name in new})
+
+
+def _new_table(keys: Keys) -> Table:
+    count = len(keys.frames)
+    third = np.diff(keys.frames) / 3.0 if count > 1 else np.full(1, 1.0 / 3.0)
+    third_left, third_right = np.concatenate((third[:1], third))[:count], np.concatenate((third, third[-1:]))[:count]
+    table: Table = {
+        "co": np.column_stack((keys.frames, keys.values)),
+        "handle_left": np.column_stack((keys.frames - third_left, keys.left)),
+        "handle_right": np.column_stack((keys.frames + third_right, keys.right)),
+    }
+    table |= {name: np.full((count, 1), value) for name, value in _BLENDER_DEFAULTS.items()}
+    table = {name: values.astype(np.float32) for name, values in table.items()}
+    table |= {name: np.zeros((count, 1), np.int32) for name in _ENUM_FIELDS}
+    table |= {name: np.zeros((count, 1), np.bool_) for name in _BOOL_FIELDS}
+    table["interpolation"][:] = keys.interpolation
+    handle_type = FREE_HANDLE if keys.interpolation == BEZIER else AUTO_CLAMPED_HANDLE
+    table["handle_left_type"][:] = table["handle_right_type"][:] = handle_type
+    return table
+
+
+def _keep_entering_segment(curve: bpy.types.FCurve, old: Table, new: Table, neighbour: int) -> None:
+    """``neighbour``: index of the last old key before the range."""
+    x, y = (float(value) for value in new["co"][0])
+    follower = neighbour + 1
+    if follower < len(old["co"]) and abs(old["co"][follower, 0] - x) < SAME_FRAME:
+        new["handle_left"][0] = new["co"][0] + old["handle_left"][follower] - old["co"][follower]
+        new["handle_left_type"][0] = old["handle_left_type"][follower]
+        return
+    third = (x - float(old["co"][neighbour, 0])) / 3.0
+    step = min(_SLOPE_STEP, third)
+    slope = (curve.evaluate(x) - curve.evaluate(x - step)) / step
+    new["handle_left"][0] = (x - third, y - slope * third)
+    new["handle_left_type"][0] = FREE_HANDLE
+
+
+def _keep_leaving_segment(curve: bpy.types.FCurve, old: Table, new: Table, neighbour: int) -> None:
+    """``neighbour``: index of the first old key after the range; the key before it rules the segment."""
+    ruler = neighbour - 1
+    if ruler < 0:
+        return
+    for name in _SEGMENT_FIELDS:
+        new[name][-1] = old[name][ruler]
+    x, y = (float(value) for value in new["co"][-1])
+    if abs(old["co"][ruler, 0] - x) < SAME_FRAME:
+        new["handle_right"][-1] = new["co"][-1] + old["handle_right"][ruler] - old["co"][ruler]
+        new["handle_right_type"][-1] = old["handle_right_type"][ruler]
+        return
+    third = (float(old["co"][neighbour, 0]) - x) / 3.0
+    step = min(_SLOPE_STEP, third)
+    slope = (curve.evaluate(x + step) - curve.evaluate(x)) / step
+    new["handle_right"][-1] = (x + third, y + slope * third)
+    new["handle_right_type"][-1] = FREE_HANDLE
+
+
+def _write_table(curve: bpy.types.FCurve, table: Mapping[str, NDArray[Any]]) -> None:
+    points = curve.keyframe_points
+    count, wanted = len(points), len(table["co"])
+    if count > wanted:
+        points.clear()
+        count = 0
+    if wanted > count:
+        points.add(wanted - count)
+    for name, values in table.items():
+        points.foreach_set(name, np.ascontiguousarray(values).ravel())

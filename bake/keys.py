@@ -1,0 +1,242 @@
+"""Writing keys: into the data-block's own action and slot, inside a range, and nowhere else.
+
+What is outside the range, and every other curve, slot and action, stays as it is.
+Nothing is written where a key would have no effect or be lost: that is an error
+with its reason. This module must not sample, solve or decide which frames to key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+import bpy
+import numpy as np
+
+from ..rig import compat
+from ..rig.errors import LimbIKError
+from .key_table import BEZIER, SAME_FRAME, Floats, Keys, key_frames, linear_keys, replace_range
+from .reduce import Fit
+from .writable import action_frame, check_writable
+
+_ROTATION_PATHS = {'QUATERNION': "rotation_quaternion", 'AXIS_ANGLE': "rotation_axis_angle"}
+_EULER_PATH = "rotation_euler"
+
+# Below this |sin(angle / 2)| an axis-angle's axis is rounding noise.
+_NO_AXIS = 1e-6
+
+
+def rotation_path(bone: bpy.types.PoseBone) -> str:
+    """The data path of the rotation that the bone's rotation mode uses, from the object."""
+    name = _ROTATION_PATHS.get(bone.rotation_mode, _EULER_PATH)
+    return f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"].{name}'
+
+
+def write_rotation_keys(obj: bpy.types.Object, values: Mapping[str, Floats], frames: Floats) -> int:
+    """Keys the rotation of bones, every frame given, with straight segments.
+
+    Straight, because there is a key on every frame: each is exact, nothing swings
+    over between them, and no handle of a key outside the range has to move.
+    Keys that the range held before are replaced.
+
+    Args:
+        obj: the armature object.
+        values: by bone name, frames × 4 (quaternion w x y z; axis-angle: angle and
+            axis) or frames × 3 (Euler), as the bone's rotation mode says.
+        frames: rising, in scene time; first and last are the range.
+
+    Returns:
+        How many keys were written.
+
+    Space: the bone's local rotation. Units: radians, frames.
+
+    Raises:
+        LimbIKError: a key could not be written or would have no effect; nothing was changed.
+    """
+    _check_rotations(obj, values, frames)
+    channels = {(name, i): column for name, rows in values.items() for i, column in enumerate(rows.T)}
+    paths = {name: rotation_path(_bone(obj, name)) for name in values}
+    for (name, index), column in channels.items():
+        curve = compat.ensure_fcurve(obj, paths[name], index, name)
+        _write_channel(obj, curve, linear_keys(frames, column))
+    _tag(obj)
+    return len(channels) * len(frames)
+
+
+def write_rotation_fits(obj: bpy.types.Object, fits: Mapping[str, Fit]) -> int:
+    """Keys the rotation of bones by few keys with Bézier handles, as ``reduce.fit`` found them.
+
+    Channels and replacing as in ``write_rotation_keys``; the range of a bone is that of its fit.
+
+    Raises:
+        LimbIKError: a key could not be written or would have no effect; nothing was changed.
+    """
+    for name, fit in fits.items():
+        _check_rotations(obj, {name: fit.values}, fit.frames)
+    count = 0
+    for name, fit in fits.items():
+        path = rotation_path(_bone(obj, name))
+        for index in range(fit.values.shape[1]):
+            curve = compat.ensure_fcurve(obj, path, index, name)
+            handles = (fit.left[:, index], fit.right[:, index])
+            _write_channel(obj, curve, Keys(fit.frames, fit.values[:, index], *handles, BEZIER))
+        count += fit.values.size
+    _tag(obj)
+    return count
+
+
+def write_keys(id_block: bpy.types.ID, data_path: str, values: Floats, frames: Floats, group: str = "") -> int:
+    """Keys any number or array property of a data-block, every frame given, with straight segments.
+
+    Args:
+        id_block: what the path starts at.
+        data_path: the property.
+        values: frames, or frames × channels.
+        frames: rising, in scene time; keys that were in this range are replaced.
+        group: name of the F-curve group of new curves.
+
+    Returns:
+        How many keys were written.
+
+    Raises:
+        LimbIKError: a key could not be written or would have no effect; nothing was changed.
+    """
+    rows = np.asarray(values, np.float64).reshape(len(frames), -1)
+    _check_frames(id_block, rows, frames)
+    check_writable(id_block, [data_path], frames)
+    for index, column in enumerate(rows.T):
+        curve = compat.ensure_fcurve(id_block, data_path, index, group)
+        _write_channel(id_block, curve, linear_keys(frames, column))
+    _tag(id_block)
+    return rows.size
+
+
+def key_locations(obj: bpy.types.Object, frames: Floats, locations: Floats) -> int:
+    """Keys an object's location (frames × 3, in its parent's space); see ``write_keys``."""
+    return write_keys(obj, "location", locations, frames, "Object Transforms")
+
+
+def keyed_frames(obj: bpy.types.Object, bones: Iterable[str], first: float, last: float) -> list[float]:
+    """The frames within first…last at which any channel of these bones has a key, rising.
+
+    Units: frames of the scene, in NLA tweak mode too. Keys nearer than Blender tells apart count once.
+    """
+    prefixes = tuple(f'pose.bones["{bpy.utils.escape_identifier(name)}"].' for name in bones)
+    curves = [curve for curve in compat.fcurves_of(obj) if curve.data_path.startswith(prefixes)] if prefixes else []
+    if not curves:
+        return []
+    anim = cast(bpy.types.AnimData, obj.animation_data)
+    x = np.unique(np.concatenate([key_frames(curve) for curve in curves]))
+    shown = np.sort([anim.nla_tweak_strip_time_to_scene(float(frame)) for frame in x])
+    shown = shown[(shown >= first - SAME_FRAME) & (shown <= last + SAME_FRAME)]
+    is_new = np.diff(shown, prepend=-np.inf) > SAME_FRAME
+    return [float(frame) for frame in shown[is_new]]
+
+
+def continuous_rotations(values: Floats, rotation_mode: str) -> Floats:
+    """The same rotations in time order, written so that neighbours are near each other.
+
+    Quaternions on one hemisphere with the one before; Euler angles as the nearer of
+    their two solutions, unwrapped; axis-angle with the axis of the one before. The
+    first row stays as it is.
+
+    Args:
+        values: frames × 3 (Euler) or frames × 4 (quaternion, or angle and axis).
+        rotation_mode: Blender's name of the mode.
+
+    Units: radians. Undefined input: zero quaternions and axes stay as they are.
+    """
+    if len(values) < 2:
+        return values.copy()
+    if rotation_mode == 'QUATERNION':
+        return values * _signs(values)[:, None]
+    if rotation_mode == 'AXIS_ANGLE':
+        return _continuous_axis_angles(values)
+    return _continuous_eulers(values, middle="XYZ".index(rotation_mode[1]))
+
+
+def _signs(vectors: Floats) -> Floats:
+    """Signs that put each vector on the side of the one before."""
+    flips = np.where(np.einsum("ij,ij->i", vectors[1:], vectors[:-1]) < 0.0, -1.0, 1.0)
+    return np.concatenate(([1.0], np.cumprod(flips)))
+
+
+def _continuous_axis_angles(values: Floats) -> Floats:
+    has_axis = np.abs(np.sin(values[:, 0] / 2.0)) > _NO_AXIS
+    if not has_axis.any():
+        return values.copy()
+    source = np.maximum.accumulate(np.where(has_axis, np.arange(len(values)), int(np.argmax(has_axis))))
+    axes = values[source, 1:]
+    signs = _signs(axes)[:, None]
+    return np.hstack((np.unwrap(values[:, :1] * signs, axis=0), axes * signs))
+
+
+def _continuous_eulers(values: Floats, middle: int) -> Floats:
+    """The other solution is (a + π, π − b, c + π); how near neighbours are doesn't depend on which both take."""
+    other = values + np.pi
+    other[:, middle] = np.pi - values[:, middle]
+    stay, change = (_turn_sum(rows[1:] - values[:-1]) for rows in (values, other))
+    takes_other = np.concatenate(([False], np.cumsum(change < stay) % 2 == 1))
+    return np.unwrap(np.where(takes_other[:, None], other, values), axis=0)
+
+
+def _turn_sum(differences: Floats) -> Floats:
+    return cast(Floats, np.abs(np.remainder(differences + np.pi, 2.0 * np.pi) - np.pi).sum(axis=1))
+
+
+def _bone(obj: bpy.types.Object, name: str) -> bpy.types.PoseBone:
+    bone = obj.pose.bones.get(name) if obj.pose else None
+    if bone is None:
+        raise LimbIKError(f"armature '{obj.name}' has no bone '{name}'")
+    return bone
+
+
+def _check_rotations(obj: bpy.types.Object, values: Mapping[str, Floats], frames: Floats) -> None:
+    for name, rows in values.items():
+        bone = _bone(obj, name)
+        width = 4 if bone.rotation_mode in _ROTATION_PATHS else 3
+        if rows.ndim != 2 or rows.shape[1] != width:
+            raise LimbIKError(f"bone '{name}' in mode {bone.rotation_mode} needs {width} values a frame")
+        _check_frames(obj, rows, frames)
+    check_writable(obj, [rotation_path(_bone(obj, name)) for name in values], frames)
+
+
+def _check_frames(id_block: bpy.types.ID, rows: Floats, frames: Floats) -> None:
+    if not len(frames) or len(rows) != len(frames):
+        raise LimbIKError(f"'{id_block.name}': {len(rows)} values for {len(frames)} frames")
+    if not np.isfinite(rows).all() or not np.isfinite(frames).all():
+        raise LimbIKError(f"'{id_block.name}': a value to key is not a finite number")
+    if (np.diff(frames) <= SAME_FRAME).any():
+        raise LimbIKError(f"'{id_block.name}': frames to key have to rise by more than {SAME_FRAME}")
+
+
+def _in_action_time(anim: bpy.types.AnimData, keys: Keys) -> Keys:
+    """The keys where the tweaked strip plays them; a reversed strip turns them round."""
+    if not anim.use_tweak_mode:
+        return keys
+    frames = np.array([action_frame(anim, float(frame)) for frame in keys.frames])
+    if frames[-1] >= frames[0]:
+        return replace(keys, frames=frames)
+    return Keys(frames[::-1], keys.values[::-1], keys.right[::-1], keys.left[::-1], keys.interpolation)
+
+
+def _write_channel(id_block: bpy.types.ID, curve: bpy.types.FCurve, keys: Keys) -> None:
+    """``keys`` in scene time."""
+    keys = _in_action_time(cast(Any, id_block).animation_data, keys)
+    first, last = float(keys.frames[0]), float(keys.frames[-1])
+    curve.mute = False
+    replace_range(curve, keys, first, last)
+    if any(not modifier.mute for modifier in curve.modifiers):
+        # What modifiers add depends on the frame alone: keys that are lower by it give the value asked for.
+        added = np.array([curve.evaluate(float(frame)) for frame in keys.frames]) - keys.values
+        moved = (keys.values - added, keys.left - added, keys.right - added)
+        replace_range(curve, Keys(keys.frames, *moved, keys.interpolation), first, last)
+
+
+def _tag(id_block: bpy.types.ID) -> None:
+    """Blender looks at keys again; array writes alone tell it nothing (measured)."""
+    action = compat.action_and_slot(id_block)[0]
+    if action is not None:
+        action.update_tag()
+    cast(Any, id_block).update_tag(refresh={'TIME'})

@@ -1,0 +1,99 @@
+"""Why keys can't be written, or would have no effect: said before anything is changed.
+
+Reads only. What is refused here would else be a bake that "finished" and shows
+nothing, or shows something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+import bpy
+
+from ..rig import compat, nla
+from ..rig.errors import LimbIKError
+from .key_table import SAME_FRAME, Floats, key_frames
+
+
+def check_writable(id_block: bpy.types.ID, data_paths: Iterable[str], frames: Floats) -> None:
+    """Raises where keys for these properties can't be written, or would have no effect in this range.
+
+    Raises:
+        LimbIKError: with the reason; nothing is changed here.
+    """
+    anim = cast("bpy.types.AnimData | None", getattr(id_block, "animation_data", None))
+    action = compat.action_and_slot(id_block)[0]
+    reason = compat.why_not_editable(id_block) or ("" if action is None else compat.why_not_editable(action))
+    if not reason and anim is not None:
+        reason = _why_not_evaluated(anim, frames) or _why_channels_not_writable(id_block, anim, data_paths, frames)
+    if reason:
+        raise LimbIKError(reason)
+
+
+def action_frame(anim: bpy.types.AnimData, frame: float) -> float:
+    """Where in its action the data-block is at a frame of the scene (other than itself in NLA tweak mode only)."""
+    return anim.nla_tweak_strip_time_to_scene(frame, invert=True)
+
+
+def _why_not_evaluated(anim: bpy.types.AnimData, frames: Floats) -> str:
+    """Why the NLA would not show keys of the active action as they are."""
+    if not nla.uses_strips(anim):
+        return ""
+    if anim.use_tweak_mode:
+        return _why_strip_hides_keys(anim, frames)
+    if any(track.is_solo for track in anim.nla_tracks):
+        return "an NLA track is soloed, so keys of the active action have no effect: turn solo off"
+    if anim.action is not None and (anim.action_blend_type != 'REPLACE' or anim.action_influence != 1.0):
+        return f"action '{anim.action.name}' is blended over NLA strips: set it to Replace with influence 1"
+    return ""
+
+
+def _why_strip_hides_keys(anim: bpy.types.AnimData, frames: Floats) -> str:
+    strip = nla.tweaked_strip(anim)
+    if strip is None:
+        return "no NLA strip is found for the action that is tweaked: leave tweak mode"
+    is_partial = strip.use_animated_influence or strip.blend_in or strip.blend_out or strip.blend_type != 'REPLACE'
+    if is_partial or strip.mute or strip.use_animated_time:
+        return f"NLA strip '{strip.name}' is muted, blended or has its own time: leave tweak mode to key"
+    ends = [action_frame(anim, float(frame)) for frame in (frames[0], frames[-1])]
+    is_inside = strip.action_frame_start - SAME_FRAME <= min(ends) and max(ends) <= strip.action_frame_end + SAME_FRAME
+    if not is_inside and not anim.use_pin:
+        return f"frames {frames[0]:g} to {frames[-1]:g} are not all played by NLA strip '{strip.name}'"
+    return ""
+
+
+def _why_channels_not_writable(
+    id_block: bpy.types.ID, anim: bpy.types.AnimData, data_paths: Iterable[str], frames: Floats
+) -> str:
+    paths = set(data_paths)
+    for driver in anim.drivers:
+        if driver.data_path in paths and not driver.mute:
+            return f"{driver.data_path} of '{id_block.name}' has a driver, which wins over keys: remove or mute it"
+    for curve in compat.fcurves_of(id_block):
+        if curve.data_path in paths:
+            reason = _why_curve_not_writable(curve, *sorted(action_frame(anim, float(frames[i])) for i in (0, -1)))
+            if reason:
+                return f"the animation of {curve.data_path} of '{id_block.name}' {reason}"
+    return ""
+
+
+def _why_curve_not_writable(curve: bpy.types.FCurve, first: float, last: float) -> str:
+    if curve.lock:
+        return "is locked: unlock the channel"
+    if curve.group is not None and curve.group.mute:
+        return "is in a muted group: unmute it"
+    for modifier in curve.modifiers:
+        if not modifier.mute and not (modifier.type == 'CYCLES' or _is_additive(modifier)):
+            return f"has a modifier ({modifier.type}) that would change baked keys: mute or remove it"
+    x = key_frames(curve)
+    if curve.mute and ((x < first - SAME_FRAME) | (x > last + SAME_FRAME)).any():
+        return "is muted and has keys outside the range: unmute or remove it"
+    return ""
+
+
+def _is_additive(modifier: bpy.types.FModifier) -> bool:
+    """Whether the modifier adds an amount that depends on the frame alone."""
+    if modifier.type == 'NOISE':
+        return cast(Any, modifier).blend_type in {'ADD', 'SUBTRACT'}
+    return modifier.type in {'GENERATOR', 'FNGENERATOR'} and bool(cast(Any, modifier).use_additive)
