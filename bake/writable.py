@@ -56,9 +56,11 @@ def _why_strip_hides_keys(anim: bpy.types.AnimData, frames: Floats) -> str:
     is_partial = strip.use_animated_influence or strip.blend_in or strip.blend_out or strip.blend_type != 'REPLACE'
     if is_partial or strip.mute or strip.use_animated_time:
         return f"NLA strip '{strip.name}' is muted, blended or has its own time: leave tweak mode to key"
+    if not nla.plays_in_place(anim, strip):
+        return ""
     ends = [action_frame(anim, float(frame)) for frame in (frames[0], frames[-1])]
     is_inside = strip.action_frame_start - SAME_FRAME <= min(ends) and max(ends) <= strip.action_frame_end + SAME_FRAME
-    if not is_inside and not anim.use_pin:
+    if not is_inside:
         return f"frames {frames[0]:g} to {frames[-1]:g} are not all played by NLA strip '{strip.name}'"
     return ""
 

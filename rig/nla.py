@@ -14,11 +14,14 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import bpy
+import numpy as np
 
 from . import compat
 
 # Blender compares strip ends and whole repeats with this tolerance.
 _SAME = 1e-6
+# Frames: float32 strip times, far from 0, are this coarse.
+_SAME_PLACE = 1e-2
 # Blender takes an action without length for one frame long.
 _SHORTEST_ACTION = 1.0
 
@@ -29,7 +32,7 @@ class Strip:
 
     Units: frames of the scene, but ``action_start`` and ``action_end``.
     ``curve`` None: the clip doesn't animate the property. ``is_mapped`` false:
-    the clip plays at scene time (the active action, a pinned strip).
+    the clip plays at scene time (the active action, a tweaked strip out of place).
     """
 
     curve: bpy.types.FCurve | None
@@ -77,10 +80,10 @@ class Strip:
         yield from (self.start, self.end, self.start + self.blend_in, self.end - self.blend_out)
         if self.curve is None:
             return
-        keys = [key.co.x for key in self.curve.keyframe_points]
         if not self.is_mapped:
-            yield from keys
+            yield from _key_frames(self.curve, first, last)
             return
+        keys = _key_frames(self.curve, self.action_start, self.action_end)
         length = max(self.action_end - self.action_start, _SAME) * self.scale
         for turn in range(math.ceil(self.repeat)):
             begin = self.start + turn * length
@@ -122,9 +125,14 @@ def tweaked_strip(anim: bpy.types.AnimData) -> bpy.types.NlaStrip | None:
     """The strip whose action is edited in tweak mode; None outside of it."""
     track = tweaked_track(anim)
     strips = [strip for strip in track.strips if strip.action == anim.action] if track else []
-    if len(strips) < 2 or anim.use_pin:
+    if len(strips) < 2:
         return strips[0] if strips else None
     return min(strips, key=lambda strip: abs(_shown_start(strip) - _tweak_start(anim, strip)))
+
+
+def plays_in_place(anim: bpy.types.AnimData, strip: bpy.types.NlaStrip) -> bool:
+    """Whether the tweaked strip plays at its own time; else the animator lets its action play at scene time."""
+    return not strip.use_animated_time and abs(_shown_start(strip) - _tweak_start(anim, strip)) < _SAME_PLACE
 
 
 def tracks_of(id_block: bpy.types.ID, data_path: str, index: int = 0) -> list[Track]:
@@ -162,6 +170,14 @@ def plays(curve: bpy.types.FCurve | None) -> bool:
     return curve.group is None or not curve.group.mute
 
 
+def _key_frames(curve: bpy.types.FCurve, first: float, last: float) -> list[float]:
+    """Frames of the keys within first…last, in the action's own time."""
+    co = np.empty(2 * len(curve.keyframe_points), np.float32)
+    curve.keyframe_points.foreach_get("co", co)
+    start, end = np.searchsorted(co[::2], (first - _SAME, last + _SAME))
+    return cast("list[float]", co[2 * start : 2 * end : 2].tolist())
+
+
 def _is_soloing(anim: bpy.types.AnimData) -> bool:
     return any(track.is_solo for track in anim.nla_tracks)
 
@@ -194,7 +210,7 @@ def _action_strip(id_block: bpy.types.ID, anim: bpy.types.AnimData, data_path: s
 
 
 def _strip(strip: bpy.types.NlaStrip, anim: bpy.types.AnimData, data_path: str, index: int) -> Strip:
-    is_pinned = anim.use_pin and anim.use_tweak_mode and strip == tweaked_strip(anim)
+    is_loose = anim.use_tweak_mode and strip == tweaked_strip(anim) and not plays_in_place(anim, strip)
     influence = time = None
     if strip.use_animated_influence:
         curve = strip.fcurves.find("influence")
@@ -205,9 +221,9 @@ def _strip(strip: bpy.types.NlaStrip, anim: bpy.types.AnimData, data_path: str, 
         curve=_playing_curve(compat.strip_fcurves(strip), data_path, index),
         start=strip.frame_start,
         end=strip.frame_end,
-        extrapolation='HOLD' if is_pinned else str(strip.extrapolation),
+        extrapolation='HOLD' if is_loose else str(strip.extrapolation),
         blend=str(strip.blend_type),
-        is_mapped=not is_pinned,
+        is_mapped=not is_loose,
         action_start=strip.action_frame_start,
         action_end=strip.action_frame_end,
         scale=abs(strip.scale) or 1.0,
