@@ -233,6 +233,36 @@ def test_pole_direction_is_smooth_where_fk_passes_straight() -> None:
     assert all(side[1] > 0.7 for side in sides)
 
 
+@pytest.mark.parametrize("tilt", [-0.05, 0.0, 0.05])
+def test_hyperextension_is_far_from_the_branch_cut(tilt: float) -> None:
+    offset = math.degrees(fk_limb(bent_limb(math.radians(-15.0), bend_axis=(1.0, 0.0, tilt))).offset)
+    assert offset == pytest.approx(180.0, abs=10.0)
+
+
+def test_hyperextended_limb_stays_so_while_its_elbow_stands_no_further_out_than_in_fk() -> None:
+    chain = bent_limb(math.radians(-15.0))
+    end = as_vec(chain.end)
+    side = as_vec(two_bone.pole_direction(chain))
+    away, toward = [], []
+    for part in (1.005, 1.002, 0.998, 0.97, 0.8):  # of FK's distance; 1.0086 is straight
+        elbow, _ = posed(chain, two_bone.solve(chain, Goal(part * chain.end, Vector(add(end, side)))))
+        out = off_line(elbow, (0.0, 0.0, 0.0), end)
+        (away if part > 1.0 else toward).append(dot(out, side) / length(out))
+    assert away == pytest.approx([-1.0, -1.0], abs=1e-4)
+    assert toward == sorted(toward)
+    assert toward[0] < -0.99
+    assert toward[-1] == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("direction", [(0.1, -0.7, 0.3), (1.0, 0.0, 0.0), (-0.3, 0.2, -0.9)])
+def test_rounded_target_does_not_bend_a_straight_limb(direction: Vec) -> None:
+    line = unit(direction)
+    chain = limb((0.0, 0.0, 0.0), scaled(line, 0.7), scaled(line, 1.5))
+    target = Vector(scaled(line, 1.5 * (1.0 - 2.5e-6)))  # without a dead zone the elbow leaves the line by 1e-3
+    elbow, _ = posed(chain, two_bone.solve(chain, Goal(target)))
+    assert length(subtract(elbow, scaled(line, 0.7))) < TIP * 1.5
+
+
 def test_far_from_the_origin_straight_limbs_stay_as_they_are() -> None:
     for place in (1e2, 1e3):
         chain = moved(rig_limb("L2S"), Matrix.Translation((place, place, place)))
@@ -286,6 +316,17 @@ def test_the_pole_takes_over_from_fk_as_it_comes_off_the_line(off_line: float, i
     assert (solution.reason != "") is (off_line < 2e-2)
 
 
+def test_the_side_turns_evenly_as_the_pole_comes_off_the_line() -> None:
+    chain, azimuths = rig_limb("L2B"), []
+    for step in range(101):
+        pole = (2e-3 * step / 100, 0.0, 2.0)
+        elbow, _ = posed(chain, _solve(chain, (0.0, 0.0, 1.5), pole))
+        azimuths.append(math.degrees(math.atan2(elbow[0], elbow[1])))
+    assert azimuths[0] == pytest.approx(0.0, abs=1e-4)
+    assert azimuths[-1] == pytest.approx(90.0, abs=1e-4)
+    assert all(-1e-4 <= after - before < 3.0 for before, after in pairwise(azimuths))
+
+
 def _on_sphere(latitude: float, longitude: float) -> Vec:
     return (
         1.2 * math.cos(latitude) * math.cos(longitude),
@@ -333,6 +374,10 @@ def test_lb_24_nearer_than_the_limb_can_fold(x: float, status: Status) -> None:
     assert end == pytest.approx(scaled(line, 0.4), abs=1e-5)
     assert solution.status is status
     assert (solution.reason == "target on the root") is is_on_root
+    # folding turns the lower bone by half a turn about the hinge, never about another axis
+    hinge = cross((0.0, -1.0, 0.0), line)
+    for delta in solution.deltas:
+        assert rotate(normalized(as_quat(delta)), (1.0, 0.0, 0.0)) == pytest.approx(hinge, abs=1e-5)
     assert solution.error == pytest.approx(length(subtract(end, (x, 0.0, 0.0))), abs=1e-6)
 
 
