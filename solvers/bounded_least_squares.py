@@ -1,0 +1,392 @@
+"""Bounded damped least squares on the joint rotations of a chain with limits.
+
+Each step lowers the distance of the end from a point, and is kept only where it does; each pose is legal. Where a
+limit refuses part of a joint's turn, that part is taken out and the other joints make up for it within the same step.
+Nothing here knows poles, starts or statuses; no bpy.
+
+Space: armature, but ``local`` rotations (rest frame of the joint). Units: armature units and radians.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .chain import JointKind, JointLimits
+from .joint_limits import (
+    ROUNDING,
+    clamp,
+    hinge_axis,
+    is_full,
+    measure,
+    outside,
+    swing_angles,
+    swing_excess,
+    twist_of,
+)
+from .rotations import (
+    Quat,
+    conjugate,
+    from_axis_angle,
+    from_rotation_vector,
+    multiply,
+    normalized,
+    rotate,
+    shortest_arc,
+    to_rotation_vector,
+)
+from .vectors import UNIT_X, UNIT_Y, UNIT_Z, ZERO, Vec, add, combined, cross, dot, length, perpendicular_part, scaled, subtract, unit
+
+FIRST_DAMPING = 1e-3
+LEAST_DAMPING = 1e-10
+"""Of the squared length: damping is added to squares of lever arms. The least keeps a straight chain solvable."""
+DAMPING_STEP = 8.0
+ATTEMPTS = 5
+"""Damping grows by 8 per refused attempt: five span four orders of magnitude, a step past that moves little."""
+LARGEST_TURN = 1.0
+"""Radians one joint turns in a step at most: beyond, the lever arms of the start say nothing."""
+REFUSED = 1e-7
+"""Radians of a turn that a limit takes away before the joint counts as stopped."""
+AT_STOP = 1e-7
+"""Radians within which a joint counts as standing at a bound."""
+LEADS_OUT = 1e-6
+"""Sine of the angle to a bound from which a turn counts as leading out of it."""
+REFUSED = 0.1
+"""Part of a turn that limits take away before the joint counts as stopped; less is the curvature of a bound."""
+ROUNDS = 8
+"""Times that turns are taken out in one step; a joint has three to lose, most steps need two rounds in all."""
+GOOD_GAIN = 0.7
+"""Error left by a step above which the step counts as slow."""
+ROUNDS = 4
+"""A joint has three directions to lose to its limits; the fourth round finds none."""
+TWIST_EASE = 0.3
+"""Ease of turning about the bone itself against swinging: low, since roll shows; not 0, since hinges need it."""
+NO_EASE = 1e-3
+"""Size under which what is left of a direction of turning is rounding noise."""
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
+SWING_NORMALS = (
+    lambda angle: (0.0, -math.sin(angle), math.cos(angle)),
+    lambda angle: (-math.cos(angle), -math.sin(angle), 0.0),
+)
+CONVERGED = 1e-9
+"""Part of the length under which an error is not worth a further step."""
+STALLED = 1e-6
+"""Part of its error that a step gains at least, or it is the last: what turns then is under 1e-3 rad."""
+
+
+@dataclass(frozen=True, slots=True)
+class JointModel:
+    """What stays the same of a joint while it turns.
+
+    ``frame``: its rest frame, in the space of the bone before it where ``follows``, else armature space.
+    ``step``: from its head to the next one, in bone space. ``turns``: the directions it turns in (bone space), each
+    as long as it turns easily in it.
+    """
+
+    frame: Quat
+    follows: bool
+    step: Vec
+    limits: JointLimits
+    turns: tuple[Vec, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pose:
+    """A legal pose: ``locals_rest`` as the limits see them, the rest follows from them."""
+
+    locals_rest: tuple[Quat, ...]
+    orientations: tuple[Quat, ...]
+    points: tuple[Vec, ...]
+    error: float
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A chain with limits, its root, where its end has to go, and its length."""
+
+    joints: tuple[JointModel, ...]
+    root: Vec
+    target: Vec
+    total: float
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What a step from ``pose`` has to know: lever arms, and which turns lead out of the limits (bone space)."""
+
+    model: Model
+    pose: Pose
+    levers: tuple[Vec, ...]
+    stops: tuple[tuple[Vec, ...], ...]
+    missing: Vec
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How the next step is taken: its damping (of the squared length), and whether curvature counts."""
+
+    damping: float
+    is_curved: bool
+
+
+def joint_model(frame: Quat, follows: bool, step: Vec, limits: JointLimits, may_roll: bool) -> JointModel:
+    """Args: may_roll: a free joint may turn about its own bone (later joints have hinges that need it)."""
+    return JointModel(frame, follows, step, limits, _turns(limits, step, may_roll))
+
+
+def _turns(limits: JointLimits, step: Vec, may_roll: bool) -> tuple[Vec, ...]:
+    if limits.kind == JointKind.HINGE:
+        return (hinge_axis(limits),)
+    along = unit(step) if step != ZERO else UNIT_Y
+    first = unit(cross(along, UNIT_X if abs(along[0]) < abs(along[2]) else UNIT_Z))
+    swings = (first, cross(along, first))
+    return (*swings, scaled(along, TWIST_EASE)) if limits.kind == JointKind.BALL or may_roll else swings
+
+
+def pose_of(model: Model, locals_rest: Sequence[Quat]) -> Pose:
+    """The pose of the local rotations ``locals_rest``, which have to be legal."""
+    orientations: list[Quat] = []
+    points = [model.root]
+    for joint, local in zip(model.joints, locals_rest, strict=True):
+        frame = multiply(orientations[-1], joint.frame) if orientations and joint.follows else joint.frame
+        orientations.append(normalized(multiply(frame, local)))
+        points.append(add(points[-1], rotate(orientations[-1], joint.step)))
+    return Pose(tuple(locals_rest), tuple(orientations), tuple(points), length(subtract(points[-1], model.target)))
+
+
+def legal_pose(model: Model, locals_rest: Sequence[Quat]) -> Pose:
+    """As ``pose_of``, each joint clamped to its limits."""
+    pairs = zip(model.joints, locals_rest, strict=True)
+    return pose_of(model, [clamp(joint.limits, local) for joint, local in pairs])
+
+
+def steps(model: Model, start: Pose, iterations: int) -> Iterator[Pose]:
+    """The legal poses from ``start`` on, each nearer to the target than the one before; ``start`` itself first.
+
+    Ends after ``iterations`` steps, on the target, or where no step leads nearer.
+
+    Source: Levenberg-Marquardt with an active set found by clamping (as Baerlocher and Boulic, 2004).
+    """
+    pose, pace = start, Pace(FIRST_DAMPING, is_curved=False)
+    yield pose
+    for _ in range(iterations):
+        found = _next(model, pose, pace) if pose.error > CONVERGED * model.total else None
+        if found is None:
+            return
+        gain = pose.error - found[0].error
+        pose, pace = found
+        yield pose
+        if gain <= STALLED * pose.error:
+            return
+
+
+def _situation(model: Model, pose: Pose) -> Situation:
+    stops = tuple(_stops(joint.limits, local) for joint, local in zip(model.joints, pose.locals_rest, strict=True))
+    return Situation(model, pose, _levers(model, pose), stops, subtract(model.target, pose.points[-1]))
+
+
+def _levers(model: Model, pose: Pose) -> tuple[Vec, ...]:
+    """For each joint the arm from it to the end of what turns with it."""
+    ends = [pose.points[-1]] * len(model.joints)
+    for n in range(len(ends) - 2, -1, -1):
+        ends[n] = ends[n + 1] if model.joints[n + 1].follows else pose.points[n + 1]
+    return tuple(subtract(end, point) for end, point in zip(ends, pose.points, strict=False))
+
+
+def _stops(limits: JointLimits, local: Quat) -> tuple[Vec, ...]:
+    """Unit rotation vectors (bone space) that lead out of the bounds a joint stands at."""
+    if limits.kind == JointKind.FREE:
+        return ()
+    if limits.kind == JointKind.HINGE:
+        low, high, angle = limits.min_angle, limits.max_angle, measure(limits, local).hinge
+        return tuple(scaled(hinge_axis(limits), side) for side in _sides(angle, low, high))
+    slope = _twist_slope(local)
+    found = [scaled(slope, side) for side in _sides(twist_of(local), limits.twist_min, limits.twist_max)]
+    direction = rotate(local, UNIT_Y)
+    for which, (low, high) in enumerate(_swing_ranges(limits)):
+        for side in _sides(swing_angles(direction)[which], low, high):
+            angle = high if side > 0.0 else low
+            normal = SWING_NORMALS[which](angle)
+            lead = cross(UNIT_Y, rotate(conjugate(local), scaled(normal, side)))
+            found.append(unit(lead))
+    return tuple(found)
+
+
+def _sides(angle: float, low: float, high: float) -> Iterator[float]:
+    """1 where ``angle`` stands at ``high``, -1 at ``low``; both where the range has no width."""
+    if is_full(low, high):
+        return
+    if outside(angle + AT_STOP, low, high) > 0.0 or high - low <= AT_STOP:
+        yield 1.0
+    if outside(angle - AT_STOP, low, high) < 0.0 or high - low <= AT_STOP:
+        yield -1.0
+
+
+def _twist_slope(local: Quat) -> Vec:
+    """The unit rotation vector (bone space) along which the twist about Y grows fastest."""
+    w, x, y, z = local
+    return unit((w * z + y * x, w * w + y * y, y * z - w * x))
+
+
+def _next(model: Model, pose: Pose, pace: Pace) -> tuple[Pose, Pace] | None:
+    """A better pose and the pace for the step after it; None where none is found.
+
+    Where straight levers gain little (the target is out of legal reach) their curvature is counted in.
+    """
+    situation = _situation(model, pose)
+    found = _first_better(situation, pace)
+    if found is None or found[0].error > GOOD_GAIN * pose.error:
+        other = _first_better(situation, Pace(FIRST_DAMPING, not pace.is_curved))
+        if other is not None and (found is None or other[0].error < found[0].error):
+            return other
+    return found
+
+
+def _first_better(situation: Situation, pace: Pace) -> tuple[Pose, Pace] | None:
+    damping = pace.damping
+    for _ in range(ATTEMPTS):
+        trial = _attempt(situation, damping, pace.is_curved)
+        if trial.error < situation.pose.error:
+            return trial, Pace(max(LEAST_DAMPING, damping / DAMPING_STEP), pace.is_curved)
+        damping *= DAMPING_STEP
+    return None
+
+
+def _attempt(situation: Situation, damping: float, is_curved: bool) -> Pose:
+    """One damped step; turns that limits refuse are taken out until the rest agrees with the limits."""
+    model, before = situation.model, situation.pose.locals_rest
+    free = Freedom([list(joint.turns) for joint in model.joints], [ZERO] * len(before), [[] for _ in before])
+    trial: list[Quat] = []
+    for _ in range(ROUNDS):
+        wanted = _wanted(situation, free, damping * model.total**2, is_curved)
+        if free.take_out_leading_out(situation.stops, wanted):
+            continue
+        trial = [_clamped(*parts) for parts in zip(model.joints, before, wanted, strict=True)]
+        if not free.take_out_refused(before, trial, wanted):
+            break
+    return pose_of(model, trial) if trial else situation.pose
+
+
+@dataclass(slots=True)
+class Freedom:
+    """What a step may still do; shrinks as limits refuse. Bone space.
+
+    ``turns``: directions each joint may turn in. ``fixed``: what is settled of its turn. ``taken``: orthonormal
+    directions that are out of play.
+    """
+
+    turns: list[list[Vec]]
+    fixed: list[Vec]
+    taken: list[list[Vec]]
+
+    def take_out_leading_out(self, stops: Sequence[Sequence[Vec]], wanted: Sequence[Vec]) -> bool:
+        """Take out every turn that leads out of a bound its joint already stands at; whether there was any."""
+        found = False
+        for n, turn in enumerate(wanted):
+            for stop in stops[n]:
+                if dot(turn, stop) > LEADS_OUT * length(turn):
+                    found = self._take_out(n, stop, 0.0) or found
+        return found
+
+    def take_out_refused(self, before: Sequence[Quat], after: Sequence[Quat], wanted: Sequence[Vec]) -> bool:
+        """Settle what limits left of each turn that they shortened, and take its direction out; whether any was."""
+        found = False
+        for n, (old, new, turn) in enumerate(zip(before, after, wanted, strict=True)):
+            real = to_rotation_vector(multiply(conjugate(old), new))
+            refused = subtract(turn, real)
+            if self.turns[n] and length(refused) > REFUSED * length(turn):
+                found = self._take_out(n, refused, dot(real, unit(refused))) or found
+        return found
+
+    def _take_out(self, n: int, direction: Vec, amount: float) -> bool:
+        left = direction
+        for taken in self.taken[n]:
+            left = combined(left, 1.0, taken, -dot(left, taken))
+        if length(left) <= NO_EASE * length(direction):
+            return False
+        left = unit(left)
+        self.taken[n].append(left)
+        self.fixed[n] = combined(self.fixed[n], 1.0, left, amount - dot(self.fixed[n], left))
+        self.turns[n] = _without(left, self.turns[n])
+        return True
+
+
+def _without(direction: Vec, turns: Sequence[Vec]) -> list[Vec]:
+    """What is left of the directions of ``turns`` at right angles to ``direction``."""
+    left = [combined(turn, 1.0, direction, -dot(turn, direction)) for turn in turns]
+    return [turn for turn in left if length(turn) > NO_EASE]
+
+
+def _wanted(situation: Situation, free: Freedom, damping: float, is_curved: bool) -> list[Vec]:
+    """Each joint's turn, a rotation vector in bone space: what is settled and the damped least squares of the rest."""
+    orientations, levers = situation.pose.orientations, situation.levers
+    left = situation.missing
+    for turn, orientation, lever in zip(free.fixed, orientations, levers, strict=True):
+        if turn != ZERO:
+            left = subtract(left, cross(rotate(orientation, turn), lever))
+    turns = [(n, turn) for n, own in enumerate(free.turns) for turn in own]
+    wanted = list(free.fixed)
+    if turns:
+        axes = [rotate(orientations[n], turn) for n, turn in turns]
+        columns = np.array([cross(axis, levers[n]) for axis, (n, _) in zip(axes, turns, strict=True)])
+        if is_curved:
+            bending = _curvature(situation, np.array([n for n, _ in turns]), np.array(axes), columns)
+            amounts = _saddle_free(columns @ columns.T - bending, columns @ np.array(left), damping)
+        else:
+            amounts = columns @ np.linalg.solve(columns.T @ columns + damping * np.eye(3), left)
+        for (n, turn), amount in zip(turns, amounts.tolist(), strict=True):
+            wanted[n] = combined(wanted[n], 1.0, turn, amount)
+    largest = max(length(turn) for turn in wanted)
+    return [scaled(turn, LARGEST_TURN / largest) for turn in wanted] if largest > LARGEST_TURN else wanted
+
+
+def _curvature(situation: Situation, owners: Indices, axes: Floats, columns: Floats) -> Floats:
+    """Second derivatives of the end along what is missing by each pair of turns: axis x (axis x lever)."""
+    one_way = np.cross(situation.missing, axes) @ columns.T
+    runs = np.cumsum([not joint.follows for joint in situation.model.joints])[owners]
+    before, same = owners[:, None] < owners, owners[:, None] == owners
+    both = np.where(before, one_way, np.where(same, 0.5 * (one_way + one_way.T), one_way.T))
+    return np.where(runs[:, None] == runs, both, 0.0)
+
+
+def _saddle_free(curvature: Floats, slope: Floats, damping: float) -> Floats:
+    """Newton's step with every curvature made positive, so that it always leads down."""
+    values, vectors = np.linalg.eigh(curvature)
+    step: Floats = vectors @ ((vectors.T @ slope) / (np.abs(values) + damping))
+    return step
+
+
+def _clamped(joint: JointModel, local: Quat, turn: Vec) -> Quat:
+    if turn == ZERO:
+        return local
+    wanted = normalized(multiply(local, from_rotation_vector(turn)))
+    if joint.limits.kind == JointKind.BALL:
+        wanted = _on_bound(joint.limits, wanted)
+    return clamp(joint.limits, wanted)
+
+
+def _on_bound(limits: JointLimits, local: Quat) -> Quat:
+    """``local`` with its swing on the nearest of the bounds it breaks, where that is legal: most of ``clamp``'s work.
+
+    Twist stays. Elsewhere ``local`` itself.
+    """
+    direction = rotate(local, UNIT_Y)
+    feet = []
+    for which, (low, high) in enumerate(_swing_ranges(limits)):
+        over = outside(swing_angles(direction)[which], low, high)
+        if over != 0.0:
+            feet.append(unit(perpendicular_part(direction, SWING_NORMALS[which](high if over > 0.0 else low))))
+    legal = [foot for foot in feet if swing_excess(limits, foot) <= ROUNDING]
+    if not legal:
+        return local
+    nearest = max(legal, key=lambda foot: dot(foot, direction))
+    return multiply(shortest_arc(UNIT_Y, nearest, UNIT_X), from_axis_angle(UNIT_Y, twist_of(local)))
+
+
+def _swing_ranges(limits: JointLimits) -> tuple[tuple[float, float], tuple[float, float]]:
+    return (limits.swing_x_min, limits.swing_x_max), (limits.swing_z_min, limits.swing_z_max)
