@@ -1,1 +1,3 @@
 """Panels and menus; nothing here computes or writes a pose."""
+
+CLASSES: tuple[type, ...] = ()

@@ -1,0 +1,144 @@
+"""Application handlers: when the pose is evaluated and written, live.
+
+Frame changes: FK goes back into the bones before Blender evaluates, the solved pose
+after it. Edits: solved again where a rig or something its chains need changed.
+Handlers hold no reference to Blender's data between calls.
+"""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+from bpy.app.handlers import persistent
+
+from .rig import fk_pose, history, marks, readouts, write
+from .rig.evaluate import evaluate
+
+_state = {"is_paused": False}
+
+
+def pause(on: bool) -> None:
+    """Stop or resume solving: frames are being read in a scene of their own."""
+    _state["is_paused"] = on
+
+
+def _held_by(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
+    """The rigs that a depsgraph evaluates and that may be written to."""
+    return [obj for obj in marks.rigs() if obj.is_editable and obj.evaluated_get(depsgraph).is_evaluated]
+
+
+@persistent
+def frame_change_pre(scene: bpy.types.Scene, *_: Any) -> None:
+    """Put FK back, so that what is animated and what is not both evaluate to FK."""
+    if _state["is_paused"] or not marks.has_any():
+        return
+    history.clear()
+    with marks.quiet():
+        for obj in _rigs_in(scene):
+            fk_pose.restore(obj)
+
+
+def _rigs_in(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """The rigs of a scene; Blender names no depsgraph before a frame change. Other scenes keep what they show."""
+    found = [obj for obj in marks.rigs() if obj.is_editable]
+    if len(bpy.data.scenes) == 1:
+        return found
+    names = set(scene.objects.keys())
+    return [obj for obj in found if obj.name in names]
+
+
+@persistent
+def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    """Solve this frame and write it; Blender evaluates once more and shows it in the same update."""
+    if _state["is_paused"] or not marks.has_any():
+        return
+    write.write(evaluate(depsgraph, _held_by(depsgraph), scene.frame_current_final, is_fresh=True))
+
+
+@persistent
+def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    """Solve again where an edit touched a rig, or what its chains hang on."""
+    if _state["is_paused"]:
+        return
+    _notice_new_rigs(depsgraph)
+    if not marks.has_any() or not _is_touched(depsgraph):
+        return
+    write.write(evaluate(depsgraph, _held_by(depsgraph), scene.frame_current_final, is_fresh=False))
+
+
+def _notice_new_rigs(depsgraph: bpy.types.Depsgraph) -> None:
+    """Mark armatures that an edit touched, also those that came by duplicating, appending or linking."""
+    if depsgraph.id_type_updated('ARMATURE'):
+        marks.names_may_have_changed()
+    if not depsgraph.id_type_updated('OBJECT'):
+        return
+    for update in depsgraph.updates:
+        obj = update.id.original
+        if isinstance(obj, bpy.types.Object) and obj.type == 'ARMATURE' and marks.has_traces(obj):
+            marks.mark(obj)
+
+
+def _is_touched(depsgraph: bpy.types.Depsgraph) -> bool:
+    if not (depsgraph.id_type_updated('OBJECT') or depsgraph.id_type_updated('ARMATURE')):
+        return False
+    return any(
+        marks.is_known(update.id.original)
+        for update in depsgraph.updates
+        if isinstance(update.id, bpy.types.Object)
+    ) or depsgraph.id_type_updated('ARMATURE')
+
+
+@persistent
+def load_post(*_: Any) -> None:
+    """A new file: nothing that was remembered holds."""
+    readouts.clear()
+    history.clear()
+    marks.mark_all()
+
+
+@persistent
+def undo_post(*_: Any) -> None:
+    """An undo or redo: every reference is invalid and every set-up may be another."""
+    history.clear()
+    marks.mark_all()
+
+
+HANDLERS: dict[str, Callable[..., None]] = {
+    "frame_change_pre": frame_change_pre,
+    "frame_change_post": frame_change_post,
+    "depsgraph_update_post": depsgraph_update_post,
+    "load_post": load_post,
+    "undo_post": undo_post,
+    "redo_post": undo_post,
+}
+
+
+def register() -> None:
+    """Attach each handler once; also take them away when the process ends."""
+    for name, handler in HANDLERS.items():
+        getattr(bpy.app.handlers, name).append(handler)
+    marks.mark_all()
+    atexit.register(_detach)
+
+
+def unregister() -> None:
+    """Take the handlers away and give every rig its FK pose back."""
+    _detach()
+    atexit.unregister(_detach)
+    if hasattr(bpy.data, "objects"):  # not while Blender shuts down
+        with marks.quiet():
+            for obj in marks.rigs():
+                fk_pose.restore(obj)
+    marks.mark_all()
+    readouts.clear()
+
+
+def _detach() -> None:
+    """Remove what is ours: a handler left at exit crashes Blender 4.2 as a module and hangs 4.5."""
+    for name, handler in HANDLERS.items():
+        handlers = getattr(bpy.app.handlers, name)
+        if handler in handlers:
+            handlers.remove(handler)

@@ -1,0 +1,297 @@
+"""Every property that Limb IK registers: one table, registered in a loop.
+
+The settings of a chain lie flat on the pose bone of its tip, those of a joint on
+the bone they bind (flat ones key, drive and follow renames). Callbacks only mark;
+those of what a chain hangs on also keep the dependency number up to date.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import bpy
+from bpy.props import (
+    BoolProperty,
+    EnumProperty,
+    FloatProperty,
+    FloatVectorProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
+
+from .rig import dependency, marks, readouts
+
+PREFIX = "limb_ik_"
+SETUP_VERSION = 1
+
+SOLVERS = (
+    ('NONE', "None", "No chain ends at this bone"),
+    ('TWO_BONE', "Two Bones", "Exact solution for arms and legs"),
+    ('LEG', "Leg", "Zig-zag legs of creatures, with three and more bones"),
+    ('FABRIK', "FABRIK", "Chains of any length, such as tails and spines"),
+    ('LOOK_AT', "Look At", "Turns a head or an eye toward the target"),
+)
+TARGET_SPACES = (
+    ('WORLD', "World", "The end goes where the target is"),
+    ('FK', "FK Offset", "What target and pole have moved since set-up is added to the animated pose"),
+)
+END_ROTATIONS = (
+    ('KEEP_LOCAL', "Keep Local", "The end bone keeps its rotation relative to its parent"),
+    ('KEEP_FK', "Keep FK", "The end bone keeps the orientation that the animation gives it"),
+    ('TARGET', "Target", "The end bone turns with the target"),
+)
+AXES = tuple(
+    (name, label, f"{label} axis of the bone")
+    for name, label in (('X', "X"), ('Y', "Y"), ('Z', "Z"), ('NEG_X', "-X"), ('NEG_Y', "-Y"), ('NEG_Z', "-Z"))
+)
+STATUSES = (
+    ('IDLE', "Idle", "Nothing to solve: off, muted or without weight"),
+    ('REACHED', "Reached", "The end is on the target"),
+    ('TOO_FAR', "Too Far", "The target is out of reach"),
+    ('TOO_NEAR', "Too Near", "The target is nearer than the limb can fold"),
+    ('LIMITED', "Limited", "A joint limit keeps the end from the target"),
+    ('INVALID', "Invalid", "The chain cannot be solved; the message says why"),
+)
+JOINT_KINDS = (
+    ('FREE', "Free", "No limits"),
+    ('HINGE', "Hinge", "Turns about one axis, as knees and elbows do"),
+    ('BALL', "Ball", "Swing and twist limits, as for hips and shoulders"),
+)
+
+IDENTITY_4X4 = tuple(float(row == column) for row in range(4) for column in range(4))
+OVERRIDABLE = {'LIBRARY_OVERRIDABLE'}
+ANIMATABLE = {'ANIMATABLE'}
+NOT_ANIMATABLE: set[str] = set()
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One property of a pose bone: its name after the prefix, its maker and what Blender is told."""
+
+    name: str
+    make: Callable[..., Any]
+    settings: dict[str, Any] = field(default_factory=dict)
+    is_animatable: bool = False
+    is_overridable: bool = True
+    update: Callable[[Any, Any], None] | None = marks.setting_changed
+
+    def build(self) -> object:
+        """The value to assign to ``bpy.types.PoseBone``."""
+        options = ANIMATABLE if self.is_animatable else NOT_ANIMATABLE
+        settings = dict(self.settings, options=options)
+        if self.is_overridable:
+            settings["override"] = OVERRIDABLE
+        if self.update is not None:
+            settings["update"] = self.update
+        return self.make(**settings)
+
+
+def _angle(name: str, label: str, default: float, description: str) -> Spec:
+    return Spec(
+        name, FloatProperty, {"name": label, "default": default, "subtype": 'ANGLE', "description": description}
+    )
+
+
+def _enum(name: str, label: str, items: Any, default: str, update: Any = marks.setting_changed) -> Spec:
+    settings = {"name": label, "items": items, "default": default}
+    return Spec(name, EnumProperty, settings, update=update)
+
+
+def _text(name: str, label: str, description: str) -> Spec:
+    return Spec(name, StringProperty, {"name": label, "description": description}, update=dependency.link_changed)
+
+
+def _object(name: str, label: str, description: str) -> Spec:
+    settings = {"name": label, "description": description, "type": bpy.types.Object}
+    return Spec(name, PointerProperty, settings, update=dependency.link_changed)
+
+
+def _number(name: str, label: str, default: float, low: float, high: float, text: str, **more: Any) -> Spec:
+    is_animatable = more.pop("is_animatable", False)
+    settings = {"name": label, "default": default, "min": low, "max": high, "description": text, **more}
+    return Spec(name, FloatProperty, settings, is_animatable=is_animatable)
+
+
+def _switch(name: str, label: str, default: bool, text: str, is_animatable: bool = False) -> Spec:
+    return Spec(
+        name, BoolProperty, {"name": label, "default": default, "description": text}, is_animatable=is_animatable
+    )
+
+
+def _store(name: str, make: Callable[..., Any], **settings: Any) -> Spec:
+    """Internal values that handlers write: nothing is marked by them."""
+    return Spec(name, make, settings, update=None)
+
+
+CHAIN_SPECS = (
+    _enum("solver", "Solver", SOLVERS, 'NONE', update=dependency.solver_changed),
+    Spec(
+        "chain_length",
+        IntProperty,
+        {
+            "name": "Chain Length",
+            "default": 2,
+            "min": 0,
+            "max": 255,
+            "description": "How many bones are included in the chain, up to all parents where it is 0",
+        },
+        update=dependency.link_changed,
+    ),
+    _text("end_bone", "End Bone", "Bone whose head has to reach the target; the tail of the tip where empty"),
+    _object("target", "Target", "Object that the end of the chain reaches for"),
+    _text("target_bone", "Target Bone", "Bone of the target armature whose head is the target"),
+    _object("pole", "Pole Target", "Object that the elbow or knee bends toward"),
+    _text("pole_bone", "Pole Bone", "Bone of the pole armature whose head is the pole"),
+    _enum("target_space", "Target Space", TARGET_SPACES, 'WORLD'),
+    Spec("target_rest", FloatVectorProperty, {"size": 16, "default": IDENTITY_4X4, "name": "Target at Set-Up"}),
+    Spec("pole_rest", FloatVectorProperty, {"size": 16, "default": IDENTITY_4X4, "name": "Pole at Set-Up"}),
+    Spec(
+        "pole_angle",
+        FloatProperty,
+        {"name": "Pole Angle", "subtype": 'ANGLE', "description": "Extra turn of the bend about the limb's line"},
+        is_animatable=True,
+    ),
+    Spec(
+        "bend_axis",
+        FloatVectorProperty,
+        {"name": "Bend Axis", "size": 3, "subtype": 'XYZ', "description": "Hinge of the limb in its root bone's space"},
+    ),
+    _switch("use_ik", "Use IK", True, "IK on or off; a keyed switch is eased over the blend time", is_animatable=True),
+    _number("weight", "Weight", 1.0, 0.0, 1.0, "How much of IK is used", subtype='FACTOR', is_animatable=True),
+    _number("blend_time", "Blend Time", 0.15, 0.0, 1000.0, "Seconds over which a keyed switch is eased", soft_max=2.0),
+    _switch("mute", "Mute", False, "Take the chain out of play"),
+    _number(
+        "softness",
+        "Softness",
+        0.0,
+        0.0,
+        0.2,
+        "Part of the length over which the limb eases into full reach",
+        subtype='FACTOR',
+        is_animatable=True,
+    ),
+    _number(
+        "max_reach",
+        "Max Reach",
+        1.0,
+        0.0,
+        1.0,
+        "Largest part of the limb's length that is used",
+        subtype='FACTOR',
+        is_animatable=True,
+    ),
+    _enum("end_rotation", "End Rotation", END_ROTATIONS, 'KEEP_LOCAL'),
+    Spec(
+        "end_offset",
+        FloatVectorProperty,
+        {"name": "End Offset", "size": 4, "subtype": 'QUATERNION', "default": (1.0, 0.0, 0.0, 0.0)},
+    ),
+    Spec(
+        "iterations",
+        IntProperty,
+        {"name": "Iterations", "default": 10, "min": 1, "max": 10000, "description": "Maximum number of iterations"},
+    ),
+    _number("tolerance", "Tolerance", 0.001, 0.0, 1e6, "Distance in the world at which solving stops", precision=5),
+    _switch("use_warm_start", "Warm Start", False, "Start from the pose solved for the frame before"),
+    _switch("use_limits", "Limits", True, "Keep joints within their limits"),
+    _enum("look_axis", "Look Axis", AXES, 'Y'),
+    _enum("up_axis", "Up Axis", AXES, 'Z'),
+    Spec(
+        "status",
+        EnumProperty,
+        {"name": "Status", "items": STATUSES, "get": readouts.get_status},
+        is_overridable=False,
+        update=None,
+    ),
+    Spec(
+        "error",
+        FloatProperty,
+        {"name": "Error", "subtype": 'DISTANCE', "description": "Length missed", "get": readouts.get_error},
+        is_overridable=False,
+        update=None,
+    ),
+    Spec(
+        "message",
+        StringProperty,
+        {"name": "Message", "get": readouts.get_message},
+        is_overridable=False,
+        update=None,
+    ),
+)
+
+JOINT_SPECS = (
+    _enum("joint_kind", "Joint", JOINT_KINDS, 'FREE'),
+    Spec(
+        "joint_hinge_axis",
+        FloatVectorProperty,
+        {"name": "Hinge Axis", "size": 3, "subtype": 'XYZ', "default": (1.0, 0.0, 0.0)},
+    ),
+    _angle("joint_min_angle", "Min", -math.pi, "Smallest angle of the hinge, from rest"),
+    _angle("joint_max_angle", "Max", math.pi, "Largest angle of the hinge, from rest"),
+    _angle("joint_swing_x_min", "Swing X Min", -math.pi, "Smallest swing about X"),
+    _angle("joint_swing_x_max", "Swing X Max", math.pi, "Largest swing about X"),
+    _angle("joint_swing_z_min", "Swing Z Min", -math.pi, "Smallest swing about Z"),
+    _angle("joint_swing_z_max", "Swing Z Max", math.pi, "Largest swing about Z"),
+    _angle("joint_twist_min", "Twist Min", -math.pi, "Smallest twist about the bone"),
+    _angle("joint_twist_max", "Twist Max", math.pi, "Largest twist about the bone"),
+    _number("joint_share", "Share", 1.0, 0.0, 1e6, "Part that this joint takes of the turn or the bend", soft_max=1.0),
+)
+
+STORE_SPECS = (
+    _store("root", StringProperty),
+    _store("fk", FloatVectorProperty, size=4),
+    _store("written", FloatVectorProperty, size=4),
+    _store("store_mode", IntProperty, default=0),
+    _store("made_target", BoolProperty),
+    _store("made_pole", BoolProperty),
+)
+
+SPECS = CHAIN_SPECS + JOINT_SPECS + STORE_SPECS
+
+
+class LimbIKObject(bpy.types.PropertyGroup):
+    """What an armature object, or a control that set-up made, holds of Limb IK."""
+
+    if TYPE_CHECKING:
+        is_live: bool
+        is_control: bool
+        version: int
+        dependency: float
+        names: float
+        tips: str
+    else:
+        is_live: BoolProperty(
+            name="Live",
+            default=True,
+            description="Evaluate IK in the viewport and in renders; off shows FK everywhere",
+            options=NOT_ANIMATABLE,
+            override=OVERRIDABLE,
+            update=marks.object_setting_changed,
+        )
+        is_control: BoolProperty(options=NOT_ANIMATABLE, override=OVERRIDABLE)
+        version: IntProperty(default=SETUP_VERSION, options=NOT_ANIMATABLE, override=OVERRIDABLE)
+        dependency: FloatProperty(options=ANIMATABLE, override=OVERRIDABLE)
+        names: FloatProperty(options=ANIMATABLE, override=OVERRIDABLE)
+        tips: StringProperty(options=NOT_ANIMATABLE, override=OVERRIDABLE)
+
+
+def register() -> None:
+    """Register every property; called once by the extension."""
+    bpy.utils.register_class(LimbIKObject)
+    bpy.types.Object.limb_ik = PointerProperty(  # type: ignore[attr-defined]
+        type=LimbIKObject, name="Limb IK", override=OVERRIDABLE
+    )
+    for spec in SPECS:
+        setattr(bpy.types.PoseBone, PREFIX + spec.name, spec.build())
+
+
+def unregister() -> None:
+    """Take every property away again; the values stay in the file."""
+    for spec in reversed(SPECS):
+        delattr(bpy.types.PoseBone, PREFIX + spec.name)
+    del bpy.types.Object.limb_ik  # type: ignore[attr-defined]
+    bpy.utils.unregister_class(LimbIKObject)

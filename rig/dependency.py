@@ -1,0 +1,119 @@
+"""The dependency number: what makes Blender evaluate targets for an armature, and follow renames.
+
+A pointer is no dependency for Blender: hidden or excluded targets would be read
+stale. So each rig carries one number driven by all its targets and poles (a sum of
+transforms, no Python), and a muted twin whose variables name every bone that its
+chains mention, because Blender renames bones in drivers but not in texts.
+This module must not evaluate a pose.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from . import marks
+
+NUMBER_PATH = "limb_ik.dependency"
+NAMES_PATH = "limb_ik.names"
+# The links of a chain: role -> (setting that names the object or None for the rig itself, setting that names the bone)
+LINKS = {
+    "tip": (None, None),
+    "root": (None, "root"),
+    "end": (None, "end_bone"),
+    "target": ("target", "target_bone"),
+    "pole": ("pole", "pole_bone"),
+}
+
+
+def solver_changed(bone: Any, context: Any) -> None:
+    """``update`` callback of the solver: a chain came, changed its kind or went."""
+    link_changed(bone, context)
+
+
+def link_changed(bone: Any, _context: Any) -> None:
+    """``update`` callback of everything that says which bones and objects a chain hangs on."""
+    if marks.is_quiet():
+        return
+    with marks.quiet():
+        bone.limb_ik_root = root_name(bone) if bone.limb_ik_solver != 'NONE' else ""
+    rebuild(bone.id_data)
+    marks.touch(bone.id_data)
+
+
+def root_name(tip: Any) -> str:
+    """Name of the bone at which the chain of ``tip`` begins; empty where the chain is longer than its parents."""
+    count = tip.limb_ik_chain_length
+    bones = [tip, *tip.parent_recursive]
+    if count > len(bones):
+        return ""
+    return str(bones[count - 1 if count else -1].name)
+
+
+def tips_of(obj: bpy.types.Object) -> list[Any]:
+    """The pose bones at which chains end, in the order of the pose."""
+    bones = obj.pose.bones
+    numbers = [0] * len(bones)
+    bones.foreach_get("limb_ik_solver", numbers)
+    return [bones[index] for index, number in enumerate(numbers) if number]
+
+
+def rebuild(obj: bpy.types.Object) -> None:
+    """Make the number and the names of a rig anew from its chains; without chains take them away."""
+    for path in (NUMBER_PATH, NAMES_PATH):
+        obj.driver_remove(path)
+    tips = tips_of(obj)
+    if not tips:
+        return
+    _drive(obj, NUMBER_PATH, [(role, tip) for tip in tips for role in ("target", "pole")])
+    names = [(role, tip) for tip in tips for role in LINKS]
+    _drive(obj, NAMES_PATH, names).mute = True
+
+
+def _drive(obj: bpy.types.Object, path: str, links: list[tuple[str, Any]]) -> bpy.types.FCurve:
+    curve = obj.driver_add(path)
+    curve.driver.type = 'SUM'
+    for number, (role, tip) in enumerate(links):
+        target, bone_name = _link(obj, tip, role)
+        if target is None or (role != "target" and role != "pole" and not bone_name):
+            continue
+        variable = curve.driver.variables.new()
+        variable.name = f"{role}_{number}"
+        variable.type = 'TRANSFORMS'
+        variable.targets[0].id = target
+        variable.targets[0].bone_target = bone_name
+        variable.targets[0].transform_space = 'WORLD_SPACE'
+    return curve
+
+
+def _link(obj: bpy.types.Object, tip: Any, role: str) -> tuple[bpy.types.Object | None, str]:
+    if role == "tip":
+        return obj, tip.name
+    object_setting, bone_setting = LINKS[role]
+    target = getattr(tip, f"limb_ik_{object_setting}") if object_setting else obj
+    return target, getattr(tip, f"limb_ik_{bone_setting}") if bone_setting else ""
+
+
+def follow_renames(obj: bpy.types.Object) -> bool:
+    """Write into the settings the names that Blender has followed in the muted driver.
+
+    Returns whether anything had been renamed.
+    """
+    curve = _find_driver(obj, NAMES_PATH)
+    if curve is None:
+        return False
+    has_changed, tip = False, None
+    with marks.quiet():
+        for variable in curve.driver.variables:
+            role, name = variable.name.split("_")[0], variable.targets[0].bone_target
+            if role == "tip":
+                tip = obj.pose.bones.get(name)
+            elif tip is not None and LINKS[role][1] and getattr(tip, f"limb_ik_{LINKS[role][1]}") != name:
+                setattr(tip, f"limb_ik_{LINKS[role][1]}", name)
+                has_changed = True
+    return has_changed
+
+
+def _find_driver(obj: bpy.types.Object, path: str) -> bpy.types.FCurve | None:
+    return obj.animation_data.drivers.find(path) if obj.animation_data else None

@@ -1,0 +1,165 @@
+"""The evaluation: all chains of all armatures at one moment, read → solve → blend → local rotations.
+
+Live handlers, the bake, match and previews all call ``evaluate``; there is no second
+path. It reads the depsgraph that it is given and writes nothing; ``rig/write.py``
+puts its result into the pose, ``bake/`` into keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import bpy
+from mathutils import Matrix
+
+from ..solvers.chain import Status
+from . import fk_pose, marks, order, readouts, solve_chain
+from .chains import ChainSetup, RigSetup, setup_of
+from .fk_pose import Raw
+from .spaces import PoseState
+
+IN_EDIT_MODE = "armature is in edit mode"
+IN_REST_POSITION = "armature is in rest position"
+
+
+@dataclass
+class Rig:
+    """One armature in one evaluation.
+
+    ``fk``: raw FK rotation of every bone that a chain turns; ``turned``: the bones
+    that were given a new local rotation (in ``state.rotations``).
+    """
+
+    obj: bpy.types.Object
+    evaluated: bpy.types.Object
+    setup: RigSetup
+    state: PoseState
+    fk: dict[int, Raw] = field(default_factory=dict)
+    turned: set[int] = field(default_factory=set)
+
+
+@dataclass
+class Evaluation:
+    """Everything that one evaluation reads and finds; lives only while it runs."""
+
+    depsgraph: bpy.types.Depsgraph
+    frame: float
+    frames_per_second: float
+    is_fresh: bool
+    rigs: dict[marks.Key, Rig] = field(default_factory=dict)
+    readouts: dict[tuple[marks.Key, str], readouts.Readout] = field(default_factory=dict)
+
+    def world(self, obj: bpy.types.Object) -> Matrix:
+        """World matrix of an object, carried along by the solved bones it hangs on (rigidly, at any depth)."""
+        matrix = obj.evaluated_get(self.depsgraph).matrix_world
+        parent = obj.parent
+        if parent is None:
+            return matrix
+        before = parent.evaluated_get(self.depsgraph).matrix_world
+        after = self.world(parent)
+        rig = self.rigs.get(marks.key_of(parent)) if obj.parent_type == 'BONE' else None
+        bone = rig.setup.index.get(obj.parent_bone, -1) if rig else -1
+        if rig is not None and bone >= 0 and rig.state.new(bone) is not rig.state.old(bone):
+            moved = after @ rig.state.new(bone) @ rig.state.old(bone).inverted_safe() @ before.inverted_safe()
+            return moved @ matrix
+        return matrix if after is before or after == before else after @ before.inverted_safe() @ matrix
+
+    def bone_world(self, obj: bpy.types.Object, bone_name: str) -> Matrix:
+        """World matrix of a bone of any armature, with the bones that were solved before."""
+        rig = self.rigs.get(marks.key_of(obj))
+        if rig is not None:
+            return self.world(obj) @ rig.state.new(rig.setup.index[bone_name])
+        evaluated = obj.evaluated_get(self.depsgraph)
+        return self.world(obj) @ evaluated.pose.bones[bone_name].matrix
+
+    def linked_world(self, link: tuple[marks.Key, str]) -> Matrix:
+        """World matrix of a target or pole."""
+        key, bone_name = link
+        obj = bpy.data.objects[key]  # type: ignore[index]
+        return self.bone_world(obj, bone_name) if bone_name else self.world(obj)
+
+
+def evaluate(
+    depsgraph: bpy.types.Depsgraph,
+    objects: Iterable[bpy.types.Object],
+    frame: float,
+    *,
+    is_fresh: bool,
+    is_forced: bool = False,
+    only: Sequence[tuple[marks.Key, str]] | None = None,
+) -> Evaluation:
+    """Solve every chain of the given armatures that the depsgraph holds.
+
+    Args:
+        depsgraph: where poses, targets and animated settings are read.
+        objects: original armature objects.
+        frame: the frame with its fraction.
+        is_fresh: the evaluated rotations **are** FK (after a frame change); else FK is told from
+            what IK wrote by the store on the original bones.
+        is_forced: solve rigs whose ``is_live`` is off, too (bake).
+        only: keys and tips of the chains to solve; None for all. The others keep FK.
+
+    Raises nothing for a chain that can't be solved: it is ``INVALID`` and costs the others nothing.
+    """
+    render = depsgraph.scene.render
+    run = Evaluation(depsgraph, frame, render.fps / render.fps_base, is_fresh)
+    for obj in objects:
+        _add_rig(run, obj, is_forced)
+    chains = [(rig, chain) for rig in run.rigs.values() for chain in rig.setup.chains]
+    for rig, chain in order.sorted_chains(run, chains):
+        key = marks.key_of(rig.obj)
+        if only is None or (key, chain.tip) in only:
+            _solve(run, rig, chain)
+    return run
+
+
+def _add_rig(run: Evaluation, obj: bpy.types.Object, is_forced: bool) -> None:
+    evaluated = obj.evaluated_get(run.depsgraph)
+    if not evaluated.is_evaluated or obj.pose is None:
+        return
+    setup = setup_of(obj)
+    if not is_forced and not obj.limb_ik.is_live:
+        _say_all(run, obj, setup, readouts.IDLE)
+        return
+    reason = IN_EDIT_MODE if obj.mode == 'EDIT' else ""
+    if obj.data.pose_position == 'REST':
+        reason = IN_REST_POSITION
+    if reason:
+        _say_all(run, obj, setup, readouts.Readout(message=reason))
+        return
+    rig = Rig(obj, evaluated, setup, PoseState(setup, evaluated))
+    _put_fk(run, rig)
+    run.rigs[marks.key_of(obj)] = rig
+
+
+def _say_all(run: Evaluation, obj: bpy.types.Object, setup: RigSetup, readout: readouts.Readout) -> None:
+    for chain in setup.chains:
+        run.readouts[marks.key_of(obj), chain.tip] = readout
+
+
+def _put_fk(run: Evaluation, rig: Rig) -> None:
+    """Give every bone that chains turn its FK rotation, so that the pose is FK before the first solve."""
+    setup, originals = rig.setup, rig.obj.pose.bones
+    held = set(setup.stored)
+    for chain in setup.chains:
+        held.update(chain.turned)
+        if chain.end >= 0 and chain.end_rotation != 'KEEP_LOCAL':
+            held.add(chain.end)
+    for bone in sorted(held - setup.driven):
+        source = rig.state.bones[bone]
+        original = originals[bone]
+        raw = fk_pose.fresh_fk_raw(original, source) if run.is_fresh else fk_pose.fk_raw(original)
+        rig.fk[bone] = raw
+        if bone not in setup.is_constrained:
+            rig.state.turn(bone, fk_pose.to_quat(raw, source.rotation_mode))
+
+
+def _solve(run: Evaluation, rig: Rig, chain: ChainSetup) -> None:
+    key = marks.key_of(rig.obj), chain.tip
+    if chain.is_muted:
+        run.readouts[key] = readouts.IDLE
+    elif chain.problem:
+        run.readouts[key] = readouts.Readout(Status.INVALID, message=chain.problem)
+    else:
+        run.readouts[key] = solve_chain.solve(run, rig, chain)

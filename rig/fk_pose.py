@@ -1,0 +1,137 @@
+"""The FK pose, kept apart from what IK wrote; raw rotation values in every rotation mode.
+
+Raw values are the numbers of a bone's own rotation channel: four for quaternion and
+axis-angle (angle first), three for Euler, padded to four in the store. This module
+must not solve anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import bpy
+
+from ..solvers import rotations
+from ..solvers.rotations import Quat
+from . import history
+
+Raw = tuple[float, ...]
+
+MODES = ('QUATERNION', 'AXIS_ANGLE', 'XYZ', 'XZY', 'YXZ', 'YZX', 'ZXY', 'ZYX')
+# What the store's mode number says: 0 is "nothing stored", else 1 + index into MODES.
+MODE_NUMBERS = {mode: number for number, mode in enumerate(MODES, start=1)}
+CHANNELS = {'QUATERNION': "rotation_quaternion", 'AXIS_ANGLE': "rotation_axis_angle"}
+WIDTHS = {"rotation_quaternion": 4, "rotation_axis_angle": 4, "rotation_euler": 3}
+# Raw values nearer than this count as the same write: two float32 steps at 1.
+SAME_RAW = 2.5e-7
+# Rotations that went through a change of rotation mode agree to float32 trigonometry.
+SAME_AFTER_CONVERSION = 1e-4
+
+
+def channel(mode: str) -> str:
+    """Name of the rotation channel that a rotation mode uses."""
+    return CHANNELS.get(mode, "rotation_euler")
+
+
+def read_raw(bone: Any) -> Raw:
+    """Raw rotation values of a pose bone, original or evaluated, in its own rotation mode."""
+    return tuple(getattr(bone, channel(bone.rotation_mode)))
+
+
+def to_quat(raw: Iterable[float], mode: str) -> Quat:
+    """Unit quaternion (w, x, y, z) of raw values; those of F-curves need not be unit length."""
+    values = tuple(raw)
+    if mode == 'QUATERNION':
+        return rotations.normalized(rotations.as_quat(values))
+    if mode == 'AXIS_ANGLE':
+        return rotations.from_axis_angle((values[1], values[2], values[3]), values[0])
+    return rotations.from_euler(mode, values[:3])
+
+
+def to_raw(rotation: Quat, mode: str, near: Raw) -> Raw:
+    """Raw values of a rotation in a mode, continuous with ``near`` (raw values in the same mode)."""
+    if mode == 'QUATERNION':
+        return rotations.on_hemisphere_of(rotation, rotations.as_quat(near))
+    if mode == 'AXIS_ANGLE':
+        return rotations.to_axis_angle(rotation, near)
+    return rotations.to_euler(rotation, mode, near)
+
+
+def is_same(a: Iterable[float], b: Iterable[float]) -> bool:
+    """Whether two raw values are the same write."""
+    return all(abs(x - y) <= SAME_RAW for x, y in zip(a, b, strict=False))
+
+
+def fk_raw(bone: Any) -> Raw:
+    """The FK value of an original pose bone: the stored one while the bone holds what IK wrote, else its own.
+
+    A value that is not what was written is the user's, or came from the animation,
+    and is FK from now on. A change of rotation mode converts the stored value.
+    """
+    raw, mode, number = read_raw(bone), bone.rotation_mode, bone.limb_ik_store_mode
+    if not number:
+        return raw
+    stored, written = tuple(bone.limb_ik_fk), tuple(bone.limb_ik_written)
+    if MODES[number - 1] == mode:
+        return stored[: len(raw)] if is_same(raw, written) else _fk_of_earlier_write(bone, raw)
+    before = MODES[number - 1]
+    if rotations.angle_between(to_quat(raw, mode), to_quat(written, before)) > SAME_AFTER_CONVERSION:
+        return raw
+    return to_raw(to_quat(stored, before), mode, raw)
+
+
+def fresh_fk_raw(bone: Any, evaluated: Any) -> Raw:
+    """The FK value after a frame change: what Blender evaluated, but for a bone that still holds what IK wrote."""
+    raw, number = read_raw(evaluated), bone.limb_ik_store_mode
+    if number and MODES[number - 1] == bone.rotation_mode and is_same(raw, bone.limb_ik_written):
+        return tuple(bone.limb_ik_fk)[: len(raw)]
+    return raw
+
+
+def _fk_of_earlier_write(bone: Any, raw: Raw) -> Raw:
+    """FK of the write that this value came from, on this frame; else the value itself is the user's."""
+    for fk, written in history.past(place_of(bone)):
+        if is_same(raw, written):
+            return fk
+    return raw
+
+
+def place_of(bone: Any) -> history.Place:
+    """Under which key the history keeps a bone's writes."""
+    return bone.id_data.session_uid, bone.name, bone.rotation_mode
+
+
+def put_store(bone: Any, fk: Raw, written: Raw, mode: str) -> None:
+    """Keep FK and written raw values beside the bone."""
+    history.remember(place_of(bone), fk, written)
+    padding = (0.0,) * (4 - len(fk))
+    bone.limb_ik_fk = fk + padding
+    bone.limb_ik_written = written + padding
+    if bone.limb_ik_store_mode != MODE_NUMBERS[mode]:
+        bone.limb_ik_store_mode = MODE_NUMBERS[mode]
+
+
+def clear_store(bone: Any) -> None:
+    """Say that the bone's own value is FK."""
+    if bone.limb_ik_store_mode:
+        bone.limb_ik_store_mode = 0
+
+
+def restore(obj: bpy.types.Object) -> bool:
+    """Put the FK pose back into the original bones of a rig and clear its store.
+
+    Returns whether a bone changed. The object is tagged then.
+    """
+    has_changed = False
+    for bone in obj.pose.bones:
+        if not bone.limb_ik_store_mode:
+            continue
+        fk = fk_raw(bone)
+        if fk != read_raw(bone):
+            setattr(bone, channel(bone.rotation_mode), fk)
+            has_changed = True
+        clear_store(bone)
+    if has_changed:
+        obj.update_tag(refresh={'OBJECT'})
+    return has_changed

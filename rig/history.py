@@ -1,0 +1,37 @@
+"""What was written earlier on this frame, and the FK it was written for.
+
+A drag that is cancelled puts a value back that IK wrote a moment ago; it has to bring
+its FK back, too. Kept for one frame only, in memory. This module must not write a pose.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+
+# A drag writes once per move of the pointer; the value that a cancel puts back is found among as many.
+LENGTH = 256
+
+Raw = tuple[float, ...]
+Place = tuple[int, str, str]
+_writes: dict[Place, deque[tuple[Raw, Raw]]] = {}
+
+
+def remember(place: Place, fk: Raw, written: Raw) -> None:
+    """Note that ``written`` was put into a bone whose FK was ``fk``.
+
+    ``place``: the object's session number, the bone's name and its rotation mode.
+    """
+    writes = _writes.setdefault(place, deque(maxlen=LENGTH))
+    if not writes or writes[-1][1] != written:
+        writes.append((fk, written))
+
+
+def past(place: Place) -> Iterable[tuple[Raw, Raw]]:
+    """``(fk, written)`` of this frame, the last one first."""
+    return reversed(_writes.get(place, ()))
+
+
+def clear() -> None:
+    """Another frame, file or undo step."""
+    _writes.clear()

@@ -1,0 +1,132 @@
+"""Which armatures have chains, and which of them changed since they were last looked at.
+
+Property callbacks only mark here; handlers ask. Objects are remembered by name,
+never by reference: an undo or a new file makes every reference invalid. This
+module must not read a setting or write a pose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import bpy
+
+Key = tuple[str, str | None]
+
+
+class _Marks:
+    """Module state: the keys of known rigs, whether they are to be looked for again, who listens."""
+
+    def __init__(self) -> None:
+        self.known: dict[Key, None] = {}
+        self.is_stale = True
+        self.is_quiet = False
+        self.listeners: list[Callable[[bpy.types.Object | None], None]] = []
+
+
+_marks = _Marks()
+
+
+def key_of(obj: bpy.types.Object) -> Key:
+    """Name and library file of an object: what finds it again after an undo."""
+    return obj.name, obj.library.filepath if obj.library else None
+
+
+def on_change(listener: Callable[[bpy.types.Object | None], None]) -> None:
+    """Call ``listener`` with every marked object, or with None where everything is to be read anew."""
+    _marks.listeners.append(listener)
+
+
+def mark(obj: bpy.types.Object) -> None:
+    """Note that an armature's chains, or what they hang on, changed."""
+    _marks.known[key_of(obj)] = None
+    for listener in _marks.listeners:
+        listener(obj)
+
+
+def names_may_have_changed() -> None:
+    """Note that an armature was edited: bones may be renamed or gone, in rigs and in their targets."""
+    for listener in _marks.listeners:
+        listener(None)
+
+
+def mark_all() -> None:
+    """Note that nothing remembered may still hold: a new file, an undo, the extension enabled."""
+    _marks.known.clear()
+    _marks.is_stale = True
+    for listener in _marks.listeners:
+        listener(None)
+
+
+def forget(obj: bpy.types.Object) -> None:
+    """Stop watching an armature that has neither chains nor stored FK values."""
+    _marks.known.pop(key_of(obj), None)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Write settings without marking them as the user's change."""
+    before, _marks.is_quiet = _marks.is_quiet, True
+    try:
+        yield
+    finally:
+        _marks.is_quiet = before
+
+
+def is_quiet() -> bool:
+    """Whether settings are being written by Limb IK itself."""
+    return _marks.is_quiet
+
+
+def setting_changed(bone: Any, _context: Any) -> None:
+    """``update`` callback of every setting on a pose bone: a setting tags nothing by itself."""
+    if not _marks.is_quiet:
+        touch(bone.id_data)
+
+
+def object_setting_changed(group: Any, _context: Any) -> None:
+    """``update`` callback of a setting in ``Object.limb_ik``."""
+    if not _marks.is_quiet:
+        touch(group.id_data)
+
+
+def touch(obj: bpy.types.Object) -> None:
+    """Mark an armature and have it evaluated."""
+    mark(obj)
+    obj.update_tag()
+
+
+def is_known(obj: bpy.types.Object) -> bool:
+    """Whether this object is watched."""
+    return key_of(obj) in _marks.known
+
+
+def has_any() -> bool:
+    """Whether there may be anything to do; False costs a scene without chains nothing."""
+    return _marks.is_stale or bool(_marks.known)
+
+
+def rigs() -> list[bpy.types.Object]:
+    """The watched armature objects, in the order in which their chains came."""
+    if not _marks.is_stale:
+        found = [bpy.data.objects.get(key) for key in _marks.known]
+        if all(found):
+            return [obj for obj in found if obj is not None]
+    _marks.known = {key_of(obj): None for obj in bpy.data.objects if has_traces(obj)}
+    _marks.is_stale = False
+    return [bpy.data.objects[key] for key in _marks.known]  # type: ignore[index]
+
+
+def has_traces(obj: bpy.types.Object) -> bool:
+    """Whether an object has chains, or bones whose FK values are kept while IK shows."""
+    if obj.type != 'ARMATURE' or obj.pose is None:
+        return False
+    bones = obj.pose.bones
+    numbers = [0] * len(bones)
+    for name in ("limb_ik_solver", "limb_ik_store_mode"):
+        bones.foreach_get(name, numbers)
+        if any(numbers):
+            return True
+    return False

@@ -1,0 +1,105 @@
+"""In which order chains are solved: a chain after everything that moves its root, its target or its pole.
+
+Spine before arm, arm before finger, over armatures too. Chains that wait for each
+other, or for themselves, can't be solved and are named. This module must not solve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING
+
+import bpy
+
+from . import marks
+from .chains import ChainSetup, RigSetup
+
+if TYPE_CHECKING:
+    from .evaluate import Evaluation, Rig
+
+Node = tuple[marks.Key, str]
+Link = tuple[marks.Key, int]
+
+
+def sorted_chains(run: Evaluation, chains: Sequence[tuple[Rig, ChainSetup]]) -> list[tuple[Rig, ChainSetup]]:
+    """The chains of one evaluation in dependency order; those on a cycle come last, with their problem."""
+    nodes = {(marks.key_of(rig.obj), chain.tip): (rig, chain) for rig, chain in chains}
+    owners = _owners(nodes)
+    graph = {node: _waits_for(run, rig, chain, node, owners) for node, (rig, chain) in nodes.items()}
+    refused: list[tuple[Rig, ChainSetup]] = []
+    while True:
+        try:
+            return [nodes[node] for node in TopologicalSorter(graph).static_order() if node in nodes] + refused
+        except CycleError as error:
+            on_cycle = sorted(set(error.args[1]))
+            for node in on_cycle:
+                rig, chain = nodes.pop(node)
+                refused.append((rig, replace(chain, problem=chain.problem or _cycle_problem(node, on_cycle))))
+                graph.pop(node)
+            graph = {node: waits - set(on_cycle) for node, waits in graph.items()}
+
+
+def _cycle_problem(node: Node, on_cycle: list[Node]) -> str:
+    others = ", ".join(f"'{tip}'" for _, tip in on_cycle if (_, tip) != node)
+    if not others:
+        return "its target or pole hangs on the chain itself"
+    return f"it and the chain of {others} depend on each other"
+
+
+def _owners(nodes: dict[Node, tuple[Rig, ChainSetup]]) -> dict[Link, Node]:
+    """Which chain turns which bone, end bones included."""
+    owners: dict[Link, Node] = {}
+    for node, (_, chain) in nodes.items():
+        if chain.problem:
+            continue
+        for bone in chain.turned:
+            owners[node[0], bone] = node
+        if chain.end >= 0 and chain.end_rotation != 'KEEP_LOCAL':
+            owners.setdefault((node[0], chain.end), node)
+    return owners
+
+
+def _waits_for(
+    run: Evaluation, rig: Rig, chain: ChainSetup, node: Node, owners: dict[Link, Node]
+) -> set[Node]:
+    """The chains that have to be solved before this one; the chain itself where it would wait for itself."""
+    found: set[Node] = set()
+    if chain.problem:
+        return found
+    root_parent = rig.setup.parents[chain.bones[0]]
+    if root_parent >= 0:
+        found.update(_turning(rig.setup, node[0], root_parent, owners))
+    found.update(_above_object(run, rig.obj, owners))
+    for link in (chain.target_key, chain.pole_key):
+        if link is not None:
+            found.update(_above_link(run, link, owners))
+    return found
+
+
+def _above_link(run: Evaluation, link: tuple[marks.Key, str], owners: dict[Link, Node]) -> Iterator[Node]:
+    key, bone_name = link
+    rig = run.rigs.get(key)
+    if rig is not None and bone_name:
+        yield from _turning(rig.setup, key, rig.setup.index[bone_name], owners)
+    obj = bpy.data.objects[key]  # type: ignore[index]
+    yield from _above_object(run, obj, owners)
+
+
+def _above_object(run: Evaluation, obj: bpy.types.Object, owners: dict[Link, Node]) -> Iterator[Node]:
+    while (parent := obj.parent) is not None:
+        key = marks.key_of(parent)
+        rig = run.rigs.get(key)
+        if rig is not None and obj.parent_type == 'BONE' and obj.parent_bone in rig.setup.index:
+            yield from _turning(rig.setup, key, rig.setup.index[obj.parent_bone], owners)
+        obj = parent
+
+
+def _turning(setup: RigSetup, key: marks.Key, bone: int, owners: dict[Link, Node]) -> Iterator[Node]:
+    """The chains that turn a bone or one above it."""
+    while bone >= 0:
+        owner = owners.get((key, bone))
+        if owner is not None:
+            yield owner
+        bone = setup.parents[bone]

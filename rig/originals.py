@@ -1,0 +1,72 @@
+"""Copying what is animated from an evaluated object to its original, before the original is written.
+
+Only in the depsgraph of the screen do originals hold the frame that is evaluated; in a
+render or an export they hold another one, which a write would freeze. The test is the
+difference, never the kind of depsgraph. This module must not decide what IK writes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+
+from . import channels, dependency
+
+BONE_CHANNELS = {"location": 3, "scale": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4}
+BONE_PREFIX = 'pose.bones["'
+OWN_PATHS = {dependency.NUMBER_PATH, dependency.NAMES_PATH}
+
+
+def copy_animated(evaluated: bpy.types.Object, original: bpy.types.Object) -> None:
+    """Give the original every animated value of the evaluated object that differs.
+
+    Bone channels go in bulk; the paths of other F-curves, NLA strips and drivers one by one.
+    """
+    _copy_bone_channels(evaluated.pose.bones, original.pose.bones)
+    for path, index in channels.animated_paths(original):
+        if not _is_bone_channel(path) and path not in OWN_PATHS:
+            _copy_value(evaluated, original, path, index)
+
+
+def _is_bone_channel(path: str) -> bool:
+    return path.startswith(BONE_PREFIX) and path.rpartition('"].')[2] in BONE_CHANNELS
+
+
+def _copy_bone_channels(source: Any, goal: Any) -> None:
+    for name, width in BONE_CHANNELS.items():
+        theirs = np.empty(width * len(source), dtype=np.float32)
+        ours = np.empty_like(theirs)
+        source.foreach_get(name, theirs)
+        goal.foreach_get(name, ours)
+        if not np.array_equal(theirs, ours):
+            goal.foreach_set(name, theirs)
+
+
+def _copy_value(evaluated: bpy.types.Object, original: bpy.types.Object, path: str, index: int) -> None:
+    owner_path, name, is_custom = _split(path)
+    try:
+        theirs = evaluated.path_resolve(owner_path) if owner_path else evaluated
+        ours = original.path_resolve(owner_path) if owner_path else original
+        new = theirs[name] if is_custom else getattr(theirs, name)
+        old = ours[name] if is_custom else getattr(ours, name)
+    except (ValueError, KeyError, AttributeError):
+        return  # an F-curve of something that is no longer there; Blender passes over it, too
+    if hasattr(new, "__len__") and not isinstance(new, str):
+        if new[index] != old[index]:
+            old[index] = new[index]
+    elif new != old:
+        if is_custom:
+            ours[name] = new
+        else:
+            setattr(ours, name, new)
+
+
+def _split(path: str) -> tuple[str, str, bool]:
+    """Owner's path, name of the value in it, and whether that is a custom property."""
+    if path.endswith('"]'):
+        start = path.rindex('["')
+        return path[:start], bpy.utils.unescape_identifier(path[start + 2 : -2]), True
+    owner, _, name = path.rpartition(".")
+    return owner, name, False

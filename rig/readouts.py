@@ -1,0 +1,57 @@
+"""What the last evaluation said of each chain: status, length missed, why, in words.
+
+Kept beside the file, not in it: the read-only properties get their values here.
+This module must not solve anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..solvers.chain import Status
+
+STATUS_NUMBERS = {status: number for number, status in enumerate(Status)}
+
+
+@dataclass(frozen=True, slots=True)
+class Readout:
+    """Status, length missed (world units) and message of one chain."""
+
+    status: Status = Status.IDLE
+    error: float = 0.0
+    message: str = ""
+
+
+IDLE = Readout()
+_readouts: dict[tuple[int, str], Readout] = {}
+
+
+def put(obj: Any, tip: str, readout: Readout) -> None:
+    """Keep what an evaluation found for the chain that ends at ``tip``."""
+    _readouts[obj.session_uid, tip] = readout
+
+
+def get(obj: Any, tip: str) -> Readout:
+    """What the last evaluation found; idle where there was none."""
+    return _readouts.get((obj.session_uid, tip), IDLE)
+
+
+def clear() -> None:
+    """Forget everything: another file, or the extension leaves."""
+    _readouts.clear()
+
+
+def get_status(bone: Any) -> int:
+    """Getter of ``limb_ik_status``."""
+    return STATUS_NUMBERS[get(bone.id_data, bone.name).status]
+
+
+def get_error(bone: Any) -> float:
+    """Getter of ``limb_ik_error``, in Blender units of the world."""
+    return get(bone.id_data, bone.name).error
+
+
+def get_message(bone: Any) -> str:
+    """Getter of ``limb_ik_message``."""
+    return get(bone.id_data, bone.name).message

@@ -1,0 +1,210 @@
+"""One chain: from the pose and its target to the solver's values, and back to local rotations.
+
+Called by ``evaluate`` alone. Reads settings from the evaluated pose, turns bones in
+the ``PoseState`` and answers with a readout. This module must not write to Blender's data.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import bpy
+from mathutils import Matrix, Quaternion, Vector
+
+from ..solvers import blending, fabrik, leg, look_at, rotations, two_bone
+from ..solvers.chain import Chain, Goal, Joint, Solution, Status
+from ..solvers.rotations import Quat
+from . import channels
+from .chains import ChainSetup
+from .readouts import IDLE, Readout
+from .spaces import PoseState, matrix_to_armature, shear, to_armature
+
+if TYPE_CHECKING:
+    from .evaluate import Evaluation, Rig
+
+SOLVERS: dict[str, Callable[[Chain, Goal], Solution]] = {
+    'TWO_BONE': two_bone.solve,
+    'LEG': leg.solve,
+    'FABRIK': fabrik.solve,
+    'LOOK_AT': look_at.solve,
+}
+POLE_DIRECTIONS: dict[str, Callable[[Chain], Vector]] = {
+    'TWO_BONE': two_bone.pole_direction,
+    'LEG': leg.pole_direction,
+    'FABRIK': fabrik.pole_direction,
+}
+# A parent scaled by more than this part differently along its axes changes lengths as bones turn.
+NON_UNIFORM = 1e-3
+NON_UNIFORM_SCALE = "non-uniform scale above the chain: lengths change as it turns"
+ZERO_SCALE = "scale of zero above the chain"
+
+
+def solve(run: Evaluation, rig: Rig, chain: ChainSetup) -> Readout:
+    """Solve one chain and turn its bones in the pose state, blended by its weight."""
+    tip: Any = rig.state.bones[chain.bones[-1]]
+    weight = effective_weight(run, rig.obj, tip, chain)
+    if weight <= 0.0:
+        return IDLE
+    if problem := scale_problem(rig.state, chain):
+        return Readout(Status.INVALID, message=problem)
+    posed = read_chain(rig.state, chain)
+    target = matrix_to_armature(run.world(rig.obj), run.linked_world(chain.target_key))
+    goal = _goal(run, rig, chain, posed, target, tip)
+    solution = SOLVERS[chain.solver](posed, goal)
+    end_fk = rig.state.rotation(chain.end) if chain.end >= 0 else None
+    _turn(rig, chain, posed, solution, weight)
+    if end_fk is not None:
+        _turn_end(rig, chain, end_fk, target, weight)
+    return _readout(rig, chain, solution)
+
+
+def effective_weight(run: Evaluation, obj: bpy.types.Object, tip: Any, chain: ChainSetup) -> float:
+    """How much of IK this frame has: ``weight`` times ``use_ik``, eased where that is keyed."""
+    weight, duration = tip.limb_ik_weight, chain.blend_time * run.frames_per_second
+    changes = None
+    if duration > 0.0 and obj.animation_data is not None:
+        path = f'pose.bones["{bpy.utils.escape_identifier(chain.tip)}"].limb_ik_use_ik'
+        changes = channels.boolean_changes(obj, path, run.frame - duration, run.frame)
+    if changes is None:
+        return weight if tip.limb_ik_use_ik else 0.0
+    return blending.effective_weight(run.frame, weight, changes[0], changes[1], duration)
+
+
+def scale_problem(state: PoseState, chain: ChainSetup) -> str:
+    """Why the scale above the turned bones forbids a solve; empty where it doesn't."""
+    for bone in chain.turned:
+        if state.bones[bone].bone.inherit_scale == 'ALIGNED':
+            continue
+        off = shear(state.frame(bone))
+        if off >= 1.0:
+            return ZERO_SCALE
+        if off > NON_UNIFORM:
+            return NON_UNIFORM_SCALE
+    return ""
+
+
+def read_chain(state: PoseState, chain: ChainSetup) -> Chain:
+    """The chain in its FK pose, armature space, as the solvers take it."""
+    joints = tuple(
+        Joint(
+            head=state.head(bone).copy(),
+            fk=Quaternion(state.rotation(bone)),
+            frame=Quaternion(state.frame_rotation(bone)),
+            limits=limits,
+            share=share,
+            follows_parent=_follows(state, chain, number),
+        )
+        for number, (bone, limits, share) in enumerate(zip(chain.turned, chain.limits, chain.shares, strict=True))
+    )
+    return Chain(joints, end_point(state, chain), chain.bend_axis, rest_heads(state, chain))
+
+
+def end_point(state: PoseState, chain: ChainSetup) -> Vector:
+    """What has to reach the target: the end bone's head, else the tip's tail; armature space."""
+    return (state.head(chain.end) if chain.end >= 0 else state.tail(chain.bones[-1])).copy()
+
+
+def rest_heads(state: PoseState, chain: ChainSetup) -> tuple[Vector, ...]:
+    """Heads of the turned bones and then the end in the rest pose, armature space."""
+    heads = [state.bones[bone].bone.head_local.copy() for bone in chain.turned]
+    tip = state.bones[chain.bones[-1]].bone
+    end = state.bones[chain.end].bone.head_local if chain.end >= 0 else tip.tail_local
+    return (*heads, end.copy())
+
+
+def _follows(state: PoseState, chain: ChainSetup, number: int) -> bool:
+    """Whether a turned bone's frame turns with the turned bone before it."""
+    if number == 0:
+        return True
+    first = chain.bones.index(chain.turned[number - 1]) + 1
+    last = chain.bones.index(chain.turned[number])
+    return all(state.bones[bone].bone.use_inherit_rotation for bone in chain.bones[first : last + 1])
+
+
+def _goal(run: Evaluation, rig: Rig, chain: ChainSetup, posed: Chain, target: Matrix, tip: Any) -> Goal:
+    point, pole = target.translation.copy(), None
+    if chain.pole_key is not None and chain.solver in POLE_DIRECTIONS:
+        pole = to_armature(run.world(rig.obj), run.linked_world(chain.pole_key).translation)
+    if chain.target_space == 'FK':
+        point = posed.end + (point - chain.target_rest.translation)
+        if pole is not None:
+            pole = fk_pole_point(chain, posed) + (pole - chain.pole_rest.translation)
+    scale = world_scale(rig.state)
+    return Goal(
+        target=point,
+        pole=pole,
+        pole_angle=tip.limb_ik_pole_angle,
+        softness=tip.limb_ik_softness,
+        max_reach=tip.limb_ik_max_reach,
+        iterations=chain.iterations,
+        tolerance=chain.tolerance / scale,
+        origin_distance=rig.state.world.translation.length / scale,
+        use_limits=chain.use_limits,
+        look_axis=chain.look_axis,
+        up_axis=chain.up_axis,
+    )
+
+
+def world_scale(state: PoseState) -> float:
+    """Units of the world per unit of armature space (the mean of the axes); 1 where the object's scale is zero."""
+    lengths = [Vector(column[:3]).length for column in state.world.to_3x3().col]
+    return sum(lengths) / 3.0 or 1.0
+
+
+def fk_pole_point(chain: ChainSetup, posed: Chain) -> Vector:
+    """Where set-up and match put the pole: a limb's length from its middle, on the side it bends to."""
+    joints = [joint.head for joint in posed.joints]
+    length = sum((b - a).length for a, b in zip(joints, [*joints[1:], posed.end], strict=True))
+    middle = joints[0].lerp(posed.end, 0.5)
+    return middle + POLE_DIRECTIONS[chain.solver](posed) * length
+
+
+def _turn(rig: Rig, chain: ChainSetup, posed: Chain, solution: Solution, weight: float) -> None:
+    """Write the solved orientations as local rotations into the state, each slerped from FK, parents first."""
+    parent_delta: Quat = rotations.IDENTITY
+    for bone, joint, delta in zip(chain.turned, posed.joints, solution.deltas, strict=True):
+        frame = rotations.as_quat(joint.frame)
+        if joint.follows_parent:
+            frame = rotations.multiply(parent_delta, frame)
+        parent_delta = rotations.normalized(rotations.as_quat(delta))
+        wanted = rotations.multiply(parent_delta, rotations.as_quat(joint.fk))
+        local = rotations.normalized(rotations.multiply(rotations.conjugate(frame), wanted))
+        if bone in rig.setup.driven:
+            continue
+        rig.state.turn(bone, blending.blend(rig.state.rotations[bone], local, weight))
+        rig.turned.add(bone)
+
+
+def _turn_end(rig: Rig, chain: ChainSetup, end_fk: Quat, target: Matrix, weight: float) -> None:
+    """Turn the end bone as its setting says; in armature space, so that half way is half way for the eye."""
+    if chain.end_rotation == 'KEEP_LOCAL' or chain.end in rig.setup.driven or chain.end in rig.setup.is_constrained:
+        return
+    wanted = end_fk
+    if chain.end_rotation == 'TARGET':
+        turned = rotations.from_matrix(target)
+        if chain.target_space == 'FK':
+            rest = rotations.from_matrix(chain.target_rest)
+            wanted = rotations.multiply(rotations.multiply(turned, rotations.conjugate(rest)), end_fk)
+        else:
+            wanted = rotations.multiply(turned, rotations.as_quat(chain.end_offset))
+    blended = rotations.slerp(end_fk, wanted, weight)
+    frame = rig.state.frame_rotation(chain.end)
+    rig.state.turn(chain.end, rotations.normalized(rotations.multiply(rotations.conjugate(frame), blended)))
+    rig.turned.add(chain.end)
+
+
+def _readout(rig: Rig, chain: ChainSetup, solution: Solution) -> Readout:
+    error = solution.error * world_scale(rig.state)
+    note = chain.note or solution.reason
+    held = [rig.setup.names[bone] for bone in chain.turned if bone in rig.setup.driven]
+    if held:
+        note = f"rotation of '{held[0]}' is driven and stays as it is"
+    if solution.status == Status.REACHED or not math.isfinite(error):
+        return Readout(solution.status, error, note)
+    words = {Status.TOO_FAR: "out of reach", Status.TOO_NEAR: "too near"}.get(solution.status, "")
+    why = note or words
+    unit = bpy.context.scene.unit_settings.system if bpy.context.scene else 'METRIC'
+    shown = bpy.utils.units.to_string(unit if unit != 'NONE' else 'METRIC', 'LENGTH', error, precision=3)
+    return Readout(solution.status, error, f"short by {shown}: {why}" if why else f"short by {shown}")
