@@ -24,8 +24,8 @@ from environments import ROOT, SetupError
 TOOLS = ROOT / "tools"
 SUITE_LIMIT_S = 900
 """A suite that takes longer hangs; one run takes about a minute."""
-BLENDER_SAYS = "Blender "
-"""Beginning of the lines that a full Blender says on its way out."""
+BLENDER_SAYS = ("Blender ", "Error: script failed")
+"""Beginnings of the lines that a full Blender says on its way out."""
 
 
 def main() -> int:
