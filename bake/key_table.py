@@ -22,7 +22,7 @@ SAME_FRAME = 0.01
 """Frames: Blender's own insertion takes keys this near for one key."""
 
 CONSTANT, LINEAR, BEZIER = 0, 1, 2
-FREE_HANDLE, AUTO_CLAMPED_HANDLE = 0, 4
+FREE_HANDLE, ALIGNED_HANDLE, AUTO_CLAMPED_HANDLE = 0, 3, 4
 
 _FLOAT_FIELDS = {"co": 2, "handle_left": 2, "handle_right": 2, "back": 1, "amplitude": 1, "period": 1}
 _ENUM_FIELDS = ("interpolation", "easing", "type", "handle_left_type", "handle_right_type")
@@ -41,7 +41,7 @@ class Keys:
     """New keys of one channel, in action time.
 
     ``left`` and ``right`` are the values of the handles, which stand a third of
-    the segment away from their key; ``interpolation`` is the same for all.
+    the segment away from their key; ``handle_types`` are those of each key, or of all.
     """
 
     frames: Floats
@@ -49,6 +49,7 @@ class Keys:
     left: Floats
     right: Floats
     interpolation: int
+    handle_types: NDArray[np.int32] | int
 
 
 def linear_keys(frames: Floats, values: Floats) -> Keys:
@@ -56,7 +57,7 @@ def linear_keys(frames: Floats, values: Floats) -> Keys:
     step = np.diff(values) / 3.0
     left = values - np.concatenate((step[:1], step)) if len(step) else values
     right = values + np.concatenate((step, step[-1:])) if len(step) else values
-    return Keys(frames, values, left, right, LINEAR)
+    return Keys(frames, values, left, right, LINEAR, AUTO_CLAMPED_HANDLE)
 
 
 def key_frames(curve: bpy.types.FCurve) -> Floats:
@@ -107,8 +108,7 @@ def _new_table(keys: Keys) -> Table:
     table |= {name: np.zeros((count, 1), np.int32) for name in _ENUM_FIELDS}
     table |= {name: np.zeros((count, 1), np.bool_) for name in _BOOL_FIELDS}
     table["interpolation"][:] = keys.interpolation
-    handle_type = FREE_HANDLE if keys.interpolation == BEZIER else AUTO_CLAMPED_HANDLE
-    table["handle_left_type"][:] = table["handle_right_type"][:] = handle_type
+    table["handle_left_type"][:, 0] = table["handle_right_type"][:, 0] = keys.handle_types
     return table
 
 

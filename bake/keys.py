@@ -16,12 +16,24 @@ import numpy as np
 
 from ..rig import compat
 from ..rig.errors import LimbIKError
-from .key_table import BEZIER, SAME_FRAME, Floats, Keys, key_frames, linear_keys, replace_range
+from .key_table import (
+    ALIGNED_HANDLE,
+    BEZIER,
+    FREE_HANDLE,
+    SAME_FRAME,
+    Floats,
+    Keys,
+    key_frames,
+    linear_keys,
+    replace_range,
+)
 from .reduce import Fit
 from .writable import action_frame, check_writable
 
 _ROTATION_PATHS = {'QUATERNION': "rotation_quaternion", 'AXIS_ANGLE': "rotation_axis_angle"}
 _EULER_PATH = "rotation_euler"
+
+_ROWS = ("frames", "values", "left", "right", "handle_types")
 
 # Below this |sin(angle / 2)| an axis-angle's axis is rounding noise.
 _NO_AXIS = 1e-6
@@ -79,8 +91,7 @@ def write_rotation_fits(obj: bpy.types.Object, fits: Mapping[str, Fit]) -> int:
         path = rotation_path(_bone(obj, name))
         for index in range(fit.values.shape[1]):
             curve = compat.ensure_fcurve(obj, path, index, name)
-            handles = (fit.left[:, index], fit.right[:, index])
-            _write_channel(obj, curve, Keys(fit.frames, fit.values[:, index], *handles, BEZIER))
+            _write_channel(obj, curve, _fitted_keys(fit, index))
         count += fit.values.size
     _tag(obj)
     return count
@@ -218,7 +229,13 @@ def _in_action_time(anim: bpy.types.AnimData, keys: Keys) -> Keys:
     frames = np.array([action_frame(anim, float(frame)) for frame in keys.frames])
     if frames[-1] >= frames[0]:
         return replace(keys, frames=frames)
-    return Keys(frames[::-1], keys.values[::-1], keys.right[::-1], keys.left[::-1], keys.interpolation)
+    turned = Keys(frames, keys.values, keys.right, keys.left, keys.interpolation, keys.handle_types)
+    return replace(turned, **{name: rows[::-1] for name in _ROWS if np.ndim(rows := getattr(turned, name))})
+
+
+def _fitted_keys(fit: Fit, index: int) -> Keys:
+    types = np.where(fit.is_aligned, ALIGNED_HANDLE, FREE_HANDLE).astype(np.int32)
+    return Keys(fit.frames, fit.values[:, index], fit.left[:, index], fit.right[:, index], BEZIER, types)
 
 
 def _write_channel(id_block: bpy.types.ID, curve: bpy.types.FCurve, keys: Keys) -> None:
@@ -230,8 +247,8 @@ def _write_channel(id_block: bpy.types.ID, curve: bpy.types.FCurve, keys: Keys) 
     if any(not modifier.mute for modifier in curve.modifiers):
         # What modifiers add depends on the frame alone: keys that are lower by it give the value asked for.
         added = np.array([curve.evaluate(float(frame)) for frame in keys.frames]) - keys.values
-        moved = (keys.values - added, keys.left - added, keys.right - added)
-        replace_range(curve, Keys(keys.frames, *moved, keys.interpolation), first, last)
+        moved = replace(keys, values=keys.values - added, left=keys.left - added, right=keys.right - added)
+        replace_range(curve, moved, first, last)
 
 
 def _tag(id_block: bpy.types.ID) -> None:
