@@ -1,0 +1,199 @@
+"""How Blender's own importers and exporters are called so that a motion goes through them unchanged.
+
+Must not know chains or the command line, and must not decide where a file is
+written. Frames map one to one and every frame is written, without simplification.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import addon_utils
+import bpy
+
+from .bvh_export import write_bvh
+from .gltf_rate import frame_rate
+from .rig import compat
+from .rig.errors import LimbIKError
+
+# Made by set-up for targets and poles that are bones.
+CONTROL_COLLECTION = "Limb IK Controls"
+_ADD_ONS = {".bvh": "io_anim_bvh", ".fbx": "io_scene_fbx"}
+_GLTF_ADD_ON = "io_scene_gltf2"
+
+
+def import_file(path: Path, suffix: str) -> None:
+    """Adds what a file of another format holds to the current, empty file."""
+    _enable_add_on(suffix)
+    READERS[suffix](path)
+
+
+def export_file(path: Path, suffix: str) -> None:
+    """Writes the scene's armatures, without the controls of set-up, over the scene's frame range.
+
+    The controls are removed from the session for it.
+    """
+    _enable_add_on(suffix)
+    _remove_controls()
+    WRITERS[suffix](path)
+
+
+def _enable_add_on(suffix: str) -> None:
+    name = _ADD_ONS.get(suffix, _GLTF_ADD_ON)
+    if not addon_utils.check(name)[1] and addon_utils.enable(name, default_set=False) is None:
+        raise LimbIKError(f"Blender's add-on {name}, which knows {suffix} files, can't be enabled")
+
+
+def _import_bvh(path: Path) -> None:
+    _refuse_cut_bvh(path)
+    bpy.ops.import_anim.bvh(filepath=str(path), use_fps_scale=False, update_scene_fps=True, update_scene_duration=True)
+
+
+def _refuse_cut_bvh(path: Path) -> None:
+    """Blender's importer takes a file whose end is missing for a shorter motion."""
+    _, _, motion = path.read_text(encoding="utf-8", errors="replace").partition("MOTION")
+    lines = [line.split() for line in motion.splitlines() if line.strip()]
+    promised = next((int(words[1]) for words in lines if words[0] == "Frames:" and words[1:2]), 0)
+    there = sum(words[0] not in {"Frames:", "Frame"} for words in lines)
+    if there < promised:
+        raise LimbIKError(f"its end is missing: it holds {there} of {promised} frames")
+
+
+def _import_fbx(path: Path) -> None:
+    bpy.ops.import_scene.fbx(filepath=str(path))
+
+
+def _import_gltf(path: Path) -> None:
+    bpy.context.scene.render.fps = frame_rate(path)
+    # Else bones get a shape, and the file an icosphere.
+    bpy.ops.import_scene.gltf(filepath=str(path), disable_bone_shape=True)
+
+
+def _import_vrm(path: Path) -> None:
+    """A .vrm or .vrma is a .glb by another name, and the importer goes by the name."""
+    with tempfile.TemporaryDirectory(prefix="limb_ik_") as folder:
+        renamed = Path(folder) / f"{path.stem}.glb"
+        try:
+            os.link(path, renamed)
+        except OSError:  # another file system, or one without links
+            shutil.copyfile(path, renamed)
+        _import_gltf(renamed)
+
+
+def _export_bvh(path: Path) -> None:
+    armatures = [o for o in bpy.context.scene.objects if o.type == 'ARMATURE']
+    if len(armatures) != 1:
+        raise LimbIKError(f"a .bvh file holds one armature, and here are {len(armatures)}")
+    scene = bpy.context.scene
+    write_bvh(path, armatures[0], range(scene.frame_start, scene.frame_end + 1))
+
+
+def _export_fbx(path: Path) -> None:
+    """Blender's importer takes the first moment for frame 1, its exporter writes frame 1 one frame after it."""
+    scene = bpy.context.scene
+    first, last = scene.frame_start, scene.frame_end
+    shift = -min(1, first)
+    _shift_animation(shift)
+    scene.frame_start, scene.frame_end = first + shift, last + shift
+    bpy.ops.export_scene.fbx(
+        filepath=str(path),
+        check_existing=False,
+        add_leaf_bones=False,
+        bake_anim=True,
+        bake_anim_use_all_bones=True,
+        bake_anim_use_nla_strips=False,
+        bake_anim_use_all_actions=False,
+        bake_anim_force_startend_keying=True,
+        bake_anim_step=1.0,
+        bake_anim_simplify_factor=0.0,
+    )
+
+
+def _shift_animation(frames: int) -> None:
+    """Moves every action's keys and every NLA strip in time."""
+    for action in bpy.data.actions:
+        for slot in action.slots if compat.HAS_SLOTS else [None]:
+            for curve in compat.action_fcurves(action, slot):
+                for key in curve.keyframe_points:
+                    key.co_ui[0] += frames
+    for obj in bpy.data.objects:
+        for track in obj.animation_data.nla_tracks if obj.animation_data else ():
+            for strip in track.strips:
+                strip.frame_start_ui += frames
+
+
+def _export_gltf(path: Path) -> None:
+    render = bpy.context.scene.render
+    fps_base = render.fps_base
+    # Blender's exporter takes fps * fps_base for the frame rate, which is fps / fps_base.
+    render.fps_base = 1.0 / fps_base
+    try:
+        _call_gltf_exporter(path)
+    finally:
+        render.fps_base = fps_base
+
+
+def _call_gltf_exporter(path: Path) -> None:
+    bpy.ops.export_scene.gltf(
+        filepath=str(path),
+        check_existing=False,
+        export_format='GLB' if path.suffix.lower() == ".glb" else 'GLTF_SEPARATE',
+        export_cameras=True,
+        export_lights=True,
+        export_animations=True,
+        export_animation_mode='ACTIVE_ACTIONS',
+        export_frame_range=True,
+        export_frame_step=1,
+        export_force_sampling=True,
+        export_optimize_animation_size=False,
+    )
+
+
+def _remove_controls() -> None:
+    for obj in [o for o in bpy.data.objects if _is_control(o)]:
+        bpy.data.objects.remove(obj)
+    for obj in [o for o in bpy.context.scene.objects if o.type == 'ARMATURE']:
+        names = _control_bones(obj)
+        if names:
+            _remove_bones(obj, names)
+
+
+def _is_control(obj: bpy.types.Object) -> bool:
+    return bool(getattr(getattr(obj, "limb_ik", None), "is_control", False))
+
+
+def _control_bones(obj: bpy.types.Object) -> list[str]:
+    assert isinstance(obj.data, bpy.types.Armature)
+    made = obj.data.collections_all.get(CONTROL_COLLECTION)
+    return [bone.name for bone in made.bones] if made else []
+
+
+def _remove_bones(obj: bpy.types.Object, names: list[str]) -> None:
+    assert isinstance(obj.data, bpy.types.Armature)
+    obj.hide_viewport = False
+    obj.hide_set(False)
+    bpy.context.view_layer.objects.active = obj
+    bpy.ops.object.mode_set(mode='EDIT')
+    for name in names:
+        obj.data.edit_bones.remove(obj.data.edit_bones[name])
+    bpy.ops.object.mode_set(mode='OBJECT')
+
+
+READERS: dict[str, Callable[[Path], None]] = {
+    ".bvh": _import_bvh,
+    ".fbx": _import_fbx,
+    ".glb": _import_gltf,
+    ".gltf": _import_gltf,
+    ".vrm": _import_vrm,
+    ".vrma": _import_vrm,
+}
+WRITERS: dict[str, Callable[[Path], None]] = {
+    ".bvh": _export_bvh,
+    ".fbx": _export_fbx,
+    ".glb": _export_gltf,
+    ".gltf": _export_gltf,
+}

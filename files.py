@@ -1,0 +1,163 @@
+"""Reads and writes the files of the command line, whole or not at all.
+
+Must not know chains, solving or baking. A file is written under another name in
+its own folder and moved into place when it is whole. What goes wrong in Blender's
+importers and exporters becomes one sentence.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import bpy
+
+from . import file_formats
+from .quiet import blender_chatter
+from .rig import compat
+from .rig.errors import LimbIKError
+
+BLEND = ".blend"
+READABLE = (BLEND, *file_formats.READERS)
+WRITABLE = (BLEND, *file_formats.WRITERS)
+# Keys that were seconds in a file are this near to whole frames (float32 seconds, a few thousand frames).
+FRAME_NOISE = 1e-3
+
+
+def open_file(path: Path, *, trust: bool = False) -> None:
+    """Opens a .blend in place of the current file, or imports another format into an empty one.
+
+    Args:
+        path: A file with one of the extensions in ``READABLE``.
+        trust: Run scripts and Python drivers of a .blend.
+
+    Raises:
+        LimbIKError: Missing, unknown or unreadable.
+    """
+    suffix = check_readable(path)
+    with _sentences(f"{path.name} can't be read"), blender_chatter():
+        if suffix == BLEND:
+            bpy.ops.wm.open_mainfile(filepath=str(path.resolve()), load_ui=False, use_scripts=trust)
+        else:
+            bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
+            file_formats.import_file(path.resolve(), suffix)
+            fit_scene_to_actions(bpy.context.scene)
+
+
+def save_file(path: Path) -> None:
+    """Writes the current file: as .blend, or its motion in another format.
+
+    Other formats leave out the targets and poles that set-up made; these are
+    removed from the session, which is not for going on with.
+
+    Raises:
+        LimbIKError: Unknown extension, a folder that is missing or can't be
+            written, an exporter that failed. Nothing is left behind then.
+    """
+    suffix = check_writable(path)
+    with _sentences(f"{path.name} can't be written"), _moved_into_place(path.resolve()) as temporary, blender_chatter():
+        if suffix == BLEND:
+            bpy.ops.wm.save_as_mainfile(filepath=str(temporary), copy=True, check_existing=False)
+        else:
+            fit_scene_to_actions(bpy.context.scene)
+            file_formats.export_file(temporary, suffix)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a small text file, whole or not at all."""
+    with _sentences(f"{path.name} can't be written"), _moved_into_place(path.resolve()) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def check_readable(path: Path) -> str:
+    """The lower-case extension of a file that is there and of a known kind."""
+    if path.is_dir():
+        raise LimbIKError(f"{path} is a folder, not a file")
+    if not path.exists():
+        raise LimbIKError(f"{path} does not exist")
+    return _known_suffix(path, READABLE, "read")
+
+
+def check_writable(path: Path, known: Iterable[str] = WRITABLE) -> str:
+    """The lower-case extension of a file to be written; asked before any work is done."""
+    if path.is_dir():
+        raise LimbIKError(f"{path} is a folder, not a file")
+    suffix = _known_suffix(path, known, "written")
+    if not path.resolve().parent.is_dir():
+        raise LimbIKError(f"{path} can't be written: its folder does not exist")
+    return suffix
+
+
+def _known_suffix(path: Path, known: Iterable[str], verb: str) -> str:
+    suffix = path.suffix.lower()
+    if suffix not in known:
+        kind = f"{path.suffix} is not" if path.suffix else "it has no extension, which should be"
+        raise LimbIKError(f"{path.name} can't be {verb}: {kind} one of {', '.join(known)}")
+    return suffix
+
+
+def armatures() -> list[bpy.types.Object]:
+    """All armature objects of the current scene, by name."""
+    return sorted((o for o in bpy.context.scene.objects if o.type == 'ARMATURE'), key=lambda o: o.name)
+
+
+def motion_range(objects: Iterable[bpy.types.Object]) -> tuple[int, int] | None:
+    """First and last whole frame that hold the animation of these objects; None where there is none."""
+    ranges = [found for obj in objects if (found := compat.animation_range(obj)) is not None]
+    if not ranges:
+        return None
+    return math.floor(min(r[0] for r in ranges) + FRAME_NOISE), math.ceil(max(r[1] for r in ranges) - FRAME_NOISE)
+
+
+def fit_scene_to_actions(scene: bpy.types.Scene) -> None:
+    """Gives the scene the frame range of its armatures' actions."""
+    frames = motion_range(o for o in scene.objects if o.type == 'ARMATURE')
+    if frames is not None:
+        scene.frame_start, scene.frame_end = frames
+        scene.frame_set(frames[0])
+
+
+@contextmanager
+def _sentences(what: str) -> Iterator[None]:
+    """Turns whatever goes wrong in Blender's importers and exporters into one sentence."""
+    try:
+        yield
+    except OSError as problem:
+        raise LimbIKError(f"{what}: {problem.strerror or problem}") from problem
+    except Exception as problem:  # importers are Python of others: anything may come out of them
+        raise LimbIKError(f"{what}: {_last_line(problem)}") from problem
+
+
+def _last_line(problem: Exception) -> str:
+    """The last line that says something: operators pass whole tracebacks on as their message."""
+    text = str(problem)
+    lines = [line.strip() for line in text.splitlines()]
+    telling = [line for line in lines if line and not line.startswith("Location:")]
+    reason = telling[-1].removeprefix("Error: ") if telling else type(problem).__name__
+    return f"it is damaged or of another kind ({reason})" if "Traceback" in text else reason
+
+
+@contextmanager
+def _moved_into_place(final: Path) -> Iterator[Path]:
+    """A path beside ``final`` to write to: moved there when all went well, removed when not.
+
+    It is a name in the same folder, since another one breaks relative paths.
+    Only .gltf, which names its companions, is written under its own name in a
+    folder of its own and moved out of it, companions first.
+    """
+    workplace = Path(tempfile.mkdtemp(prefix=f".{final.stem}.", suffix=".part", dir=final.parent))
+    temporary = workplace / final.name if final.suffix.lower() == ".gltf" else workplace.with_suffix(final.suffix)
+    try:
+        yield temporary
+        for companion in sorted(workplace.iterdir()):
+            if companion != temporary:
+                os.replace(companion, final.parent / companion.name)
+        os.replace(temporary, final)
+    finally:
+        temporary.unlink(missing_ok=True)
+        shutil.rmtree(workplace)

@@ -1,0 +1,69 @@
+"""The frame rate that a glTF file was sampled at, read from its keys' times.
+
+glTF stores seconds and no frame rate, and Blender's importer takes the scene's,
+24: a clip of 30 frames a second then has its keys between frames. Must not import
+anything into Blender and must not judge whether the file is whole: what it can't
+read it leaves to the importer.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import struct
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote
+
+DEFAULT_RATE: Final = 24
+# In the order of preference: where the keys fit several, it is Blender's own, else the slowest.
+RATES: Final = (DEFAULT_RATE, 25, 30, 50, 60, 100, 120, 240)
+# Of a frame: seconds are float32, and some exporters write them with few digits.
+NEAR_FRAME: Final = 0.02
+_HEADER_BYTES, _CHUNK_HEADER_BYTES = 12, 8
+_FLOAT: Final = 5126
+
+
+def frame_rate(path: Path) -> int:
+    """The slowest common frame rate at which all keys lie on whole frames; 24 where there is none."""
+    try:
+        document, binary = _parts(path)
+        times = sorted(set(_times(document, binary, path.parent)))
+    except (OSError, ValueError, KeyError, IndexError, TypeError, struct.error):
+        return DEFAULT_RATE  # damaged or compressed: the importer, which comes next, says so
+    return next((rate for rate in RATES if all(_is_whole(time * rate) for time in times)), DEFAULT_RATE)
+
+
+def _is_whole(frame: float) -> bool:
+    return abs(frame - round(frame)) < NEAR_FRAME
+
+
+def _parts(path: Path) -> tuple[Mapping[str, Any], bytes]:
+    """The JSON document and the binary chunk (empty for a .gltf)."""
+    data = path.read_bytes()
+    if data[:4] != b"glTF":
+        return json.loads(data), b""
+    (length,) = struct.unpack_from("<I", data, _HEADER_BYTES)
+    start = _HEADER_BYTES + _CHUNK_HEADER_BYTES
+    return json.loads(data[start : start + length]), data[start + length + _CHUNK_HEADER_BYTES :]
+
+
+def _times(document: Mapping[str, Any], binary: bytes, folder: Path) -> Iterator[float]:
+    inputs = {s["input"] for animation in document.get("animations", ()) for s in animation["samplers"]}
+    for accessor in (document["accessors"][index] for index in sorted(inputs)):
+        if accessor["componentType"] != _FLOAT or "bufferView" not in accessor:
+            continue
+        view = document["bufferViews"][accessor["bufferView"]]
+        data = _buffer(document["buffers"][view["buffer"]], binary, folder)
+        offset = view.get("byteOffset", 0) + accessor.get("byteOffset", 0)
+        yield from struct.unpack_from(f"<{accessor['count']}f", data, offset)
+
+
+def _buffer(buffer: Mapping[str, Any], binary: bytes, folder: Path) -> bytes:
+    uri = buffer.get("uri")
+    if uri is None:
+        return binary
+    if uri.startswith("data:"):
+        return base64.b64decode(uri.partition(",")[2])
+    return (folder / unquote(uri)).read_bytes()
