@@ -18,10 +18,17 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
 DATA_VARIABLE = "LIMB_IK_DATA"
+
+# The same examples each time, so a failure can be seen again; no deadline, for other work may hold the processor.
+settings.register_profile(
+    "limb_ik", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+settings.load_profile("limb_ik")
 
 if str(TESTS) not in sys.path:
     sys.path.insert(0, str(TESTS))  # so that tests can say `import rigs`

@@ -85,9 +85,7 @@ def test_zip_holds_the_code_and_nothing_beside_it(archive: zipfile.ZipFile) -> N
 
 
 def test_registering_over_and_over_leaves_nothing_behind(extension: ModuleType, blank: None) -> None:
-    arm = rigs.l2b()
-    rigs.add_chain_by_properties(arm, "lo", rigs.empty("T", (0.6, -0.4, 1.2)))
-    rigs.update()
+    _bent_limb()
     registered = leftovers.found("limb_ik")
     try:
         for _ in range(ROUNDS):
@@ -127,6 +125,37 @@ def _list_of(line: str) -> str:
     return line.split()[1].rstrip(":")
 
 
+def test_one_solve_per_frame_change(extension: ModuleType, blank: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also after registering again, when a second copy of a handler would solve twice."""
+    _bent_limb()
+    extension.unregister()
+    extension.register()
+    rigs.update()
+    handlers = sys.modules["limb_ik.handlers"]
+    solve, frames = handlers.evaluate, []
+
+    def counted(depsgraph: object, rigs_held: object, frame: float, **options: bool) -> object:
+        frames.append(frame)
+        return solve(depsgraph, rigs_held, frame, **options)
+
+    monkeypatch.setattr(handlers, "evaluate", counted)
+    for frame in (5, 6, 9):
+        rigs.frame_set(frame)
+    assert frames == [5, 6, 9]
+
+
+def test_reloading_the_package_works(extension: ModuleType, blank: None) -> None:
+    """As Blender does when a changed add-on is enabled again."""
+    registered = leftovers.found("limb_ik")
+    extension.unregister()
+    assert extension.__spec__ is not None
+    assert extension.__spec__.loader is not None
+    extension.__spec__.loader.exec_module(extension)
+    extension.register()
+    assert leftovers.found("limb_ik") == registered
+    _expect_on_target(_bent_limb())
+
+
 @pytest.mark.parametrize("loaded", ["read_homefile", "read_factory_settings"])
 def test_handlers_outlive_another_file(blank: None, loaded: str) -> None:
     before = sorted(leftovers.handlers("limb_ik"))
@@ -134,11 +163,38 @@ def test_handlers_outlive_another_file(blank: None, loaded: str) -> None:
     assert sorted(leftovers.handlers("limb_ik")) == before
 
 
+def test_ik_works_in_each_file_that_is_opened(extension: ModuleType, blank: None, tmp_path: Path) -> None:
+    """A with a chain, B without, C saved while the extension was off (LB-41)."""
+    files = {name: str(tmp_path / f"{name}.blend") for name in "ABC"}
+    bpy.ops.wm.save_as_mainfile(filepath=files["B"])
+    _bent_limb()
+    bpy.ops.wm.save_as_mainfile(filepath=files["A"])
+    extension.unregister()
+    bpy.ops.wm.save_as_mainfile(filepath=files["C"])
+    extension.register()
+    for name in "ABAC":
+        bpy.ops.wm.open_mainfile(filepath=files[name])
+        rigs.frame_set(3)
+        if name == "B":
+            assert len(bpy.data.objects) == 0
+        else:
+            _expect_on_target(bpy.data.objects["Rig"])
+
+
 def test_no_settings_of_an_enabled_add_on_are_needed(blank: None) -> None:
     """As in the tests, so after --factory-startup: the preferences know no such add-on, and IK works."""
     assert bpy.context.preferences is not None
     assert "limb_ik" not in bpy.context.preferences.addons
-    arm, target = rigs.l2b(), rigs.empty("T", (0.6, -0.4, 1.2))
-    rigs.add_chain_by_properties(arm, "lo", target, rigs.empty("P", (0, 3, 0.8)))
+    _expect_on_target(_bent_limb())
+
+
+def _bent_limb() -> bpy.types.Object:
+    """L2B with a target and a pole, solved."""
+    arm = rigs.l2b()
+    rigs.add_chain_by_properties(arm, "lo", rigs.empty("T", (0.6, -0.4, 1.2)), rigs.empty("P", (0, 3, 0.8)))
     rigs.update()
-    assert rigs.tip_error(arm, "lo", target) <= 2e-5  # 1e-5 of a reach of 2
+    return arm
+
+
+def _expect_on_target(arm: bpy.types.Object) -> None:
+    assert rigs.tip_error(arm, "lo", bpy.data.objects["T"]) <= 2e-5  # 1e-5 of a reach of 2
