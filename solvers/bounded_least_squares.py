@@ -240,7 +240,7 @@ def _next(model: Model, pose: Pose, pace: Pace) -> tuple[Pose, Pace] | None:
     """
     situation = _situation(model, pose)
     found = _first_better(situation, pace)
-    if found is None or found[0].error > GOOD_GAIN * pose.error:
+    if found is None or (not pace.is_curved and found[0].error > GOOD_GAIN * pose.error):
         other = _first_better(situation, Pace(FIRST_DAMPING, not pace.is_curved))
         if other is not None and (found is None or other[0].error < found[0].error):
             return other
