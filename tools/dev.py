@@ -74,6 +74,7 @@ def command_check(version: str | None, rest: Sequence[str]) -> int:
         results += _check_blender(blender, archive, with_suite=blender != first, pytest_arguments=rest)
     for program in _full_blenders():
         results.append(_install([program, "-b", "--factory-startup", "--python-exit-code", "1"], archive, program))
+        results.append(_command_line(program, archive))
     print("\n== check ==")
     for what, line, code in results:
         print(f"{'ok' if code == 0 else 'FAILED':7}{what}: {line}")
@@ -106,11 +107,13 @@ def command_gui(version: str | None, rest: Sequence[str]) -> int:
         raise SetupError("no full Blender: name one in LIMB_IK_BLENDER")
     archive = packing.build(_environment(version)[1])
     with packing.clean_blender() as environment:
-        expression = (
-            "import bpy; bpy.ops.extensions.package_install_files("
-            f"filepath={str(archive)!r}, repo='user_default', enable_on_install=True)"
-        )
-        return _call([program, "--factory-startup", "--python-expr", expression, *rest], environment)
+        return _call([program, "--factory-startup", *_installing(archive), *rest], environment)
+
+
+def _installing(archive: Path, then: str = "") -> list[str]:
+    """Arguments that make a Blender install the zip as it starts."""
+    install = f"bpy.ops.extensions.package_install_files(filepath={str(archive)!r}, repo='user_default', enable_on_install=True)"
+    return ["--python-exit-code", "1", "--python-expr", f"import bpy; {install}; {then}"]
 
 
 def _environment(version: str | None) -> tuple[envs.Blender, Path]:
@@ -168,6 +171,16 @@ def _install(command: Sequence[str], archive: Path, name: str) -> Result:
     )
     with packing.clean_blender() as environment:
         return (f"zip installed in {name}", *_closing_line(call, environment))
+
+
+def _command_line(program: str, archive: Path) -> Result:
+    """``blender --command limb_ik --help``, which asks for an extension that is enabled in the user's settings."""
+    with packing.clean_blender() as environment:
+        install = [program, "-b", *_installing(archive, "bpy.ops.wm.save_userpref()")]
+        line, code = _closing_line(install, environment)
+        if code == 0:
+            line, code = _closing_line([program, "--command", "limb_ik", "--help"], environment)
+    return (f"{program} --command limb_ik --help", line, code)
 
 
 def _suite_in_full_blender(program: str, rest: Sequence[str]) -> int:
