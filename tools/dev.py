@@ -112,8 +112,9 @@ def command_gui(version: str | None, rest: Sequence[str]) -> int:
 
 def _installing(archive: Path, then: str = "") -> list[str]:
     """Arguments that make a Blender install the zip as it starts."""
-    install = f"bpy.ops.extensions.package_install_files(filepath={str(archive)!r}, repo='user_default', enable_on_install=True)"
-    return ["--python-exit-code", "1", "--python-expr", f"import bpy; {install}; {then}"]
+    options = f"filepath={str(archive)!r}, repo='user_default', enable_on_install=True"
+    expression = f"import bpy; bpy.ops.extensions.package_install_files({options}); {then}"
+    return ["--python-exit-code", "1", "--python-expr", expression]
 
 
 def _environment(version: str | None) -> tuple[envs.Blender, Path]:
