@@ -20,7 +20,7 @@ from .rotations import IDENTITY, Quat, angle_between, as_quat, conjugate, multip
 from .vectors import as_vec, combined, cross, dot, length, scaled, subtract, unit
 
 PASSES = 3
-"""The eye moves with the neck, whose part has settled to 3e-4 rad after three (target 1 m off); then the tip is aimed."""
+"""The eye moves with the neck, whose part settles to 3e-4 rad in three (1 m off); then the tip is aimed."""
 FALL_START = math.radians(140.0)
 """Yaw from which what is held past a limit falls to 0, reached straight behind: the last 40 degrees."""
 REFUSED_WHOLLY = math.radians(2.0)

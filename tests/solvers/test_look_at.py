@@ -10,12 +10,11 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mathutils import Euler, Quaternion, Vector
-
 from limb_ik.solvers import look_at
 from limb_ik.solvers.chain import FREE_JOINT, Chain, Goal, Joint, JointKind, JointLimits, Solution, Status
 from limb_ik.solvers.joint_limits import is_legal
 from limb_ik.solvers.rotations import Quat, angle_between, as_quat, conjugate, from_axis_angle, multiply
+from mathutils import Euler, Quaternion, Vector
 
 UP_Z = Quaternion((1.0, 0.0, 0.0), math.radians(90.0))
 """Orientation of a bone along +Z with roll 0: Y up, Z to -Y."""

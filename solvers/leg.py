@@ -1,0 +1,172 @@
+"""Zig-zag legs of creatures onto a target: the bends of all joints scaled by one factor.
+
+Decides where the leg points and what the outcome is called; ``leg_shape`` has the
+geometry, ``leg_reach`` finds the factor, line, pole and reach are ``two_bone``'s. No
+Blender data (no bpy), no memory from frame to frame: equal arguments give equal answers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+from mathutils import Quaternion, Vector
+
+from .chain import Chain, Goal, Joint, JointKind, Solution, Status
+from .joint_limits import clamp, degrees, is_valid, local_rotation, stop_at
+from .leg_reach import shape_for
+from .leg_shape import Leg, Shape, leg_of
+from .rotations import (
+    IDENTITY,
+    Quat,
+    as_quat,
+    conjugate,
+    from_axis_angle,
+    from_frames,
+    multiply,
+    normalized,
+    rotate,
+    shortest_arc,
+)
+from .swivel import Swivel, nearest
+from .two_bone import REACHED, Aim, aimed, outcome
+from .vectors import ZERO, add, as_vec, cross, dot, length, scaled, subtract, unit
+
+
+def solve(chain: Chain, goal: Goal) -> Solution:
+    """Pose a leg of any number of joints so that its end is on the target and it bends to the pole's side.
+
+    The bend of joint j is FK's times 1 + share · (k - 1), one k for all: FK's zig-zag stays, FK comes back at its own
+    distance, and speeds have no kink there. Joints stop where they are straight, folded or at their limits while the
+    others go on; where folding on would lengthen a leg, the joints that do it wait. A joint straighter than 3 degrees
+    in FK takes its side from ``rest_heads``. Where the root's limits refuse the side, the nearest one is taken.
+
+    Args:
+        chain: Root to tip. ``bend_axis`` is positive in the sense in which the first joint that is bent at rest bends.
+        goal: ``start``, ``iterations`` and ``tolerance`` don't count: nothing is left to iterate for.
+
+    Space: armature, the deltas too: a joint's solved orientation is ``delta @ fk``. Between neighbours bones turn about
+    FK's bend alone, so that twist survives.
+    Units: those of the armature; radians.
+    Undefined input: targets on the root take FK's direction; bones of no length turn with the one before; positions
+    that are not finite and limits that can't be met give ``INVALID`` and no turn; every answer is finite.
+    Source: design of Limb IK, "LEG".
+    """
+    fault = _fault(chain, goal)
+    if fault:
+        return Solution((Quaternion(),) * len(chain.joints), Status.INVALID, 0.0, fault)
+    leg = leg_of(chain, goal.use_limits)
+    aim = aimed(leg.plane, goal)
+    shape = shape_for(leg, aim.distance)
+    turns = _placed(leg, shape, aim)
+    stops = list(shape.stops)
+    if goal.use_limits:
+        turns, outer_stops = _within_limits(chain, turns, aim)
+        stops += outer_stops
+    return _solution(chain, goal, leg, aim, turns, stops)
+
+
+def pole_direction(chain: Chain) -> Vector:
+    """Where match and set-up put the pole, seen from the root: the side that the first bent joint stands out to.
+
+    Space: armature. Unit length, at right angles to the line root to end in FK.
+    """
+    return Vector(leg_of(chain, False).plane.side)
+
+
+def _fault(chain: Chain, goal: Goal) -> str:
+    if not chain.joints:
+        return "no joints"
+    numbers = [*as_vec(goal.target), *as_vec(chain.end), *as_vec(chain.bend_axis)]
+    numbers += [goal.pole_angle, goal.softness, goal.max_reach, *(as_vec(goal.pole) if goal.pole else ZERO)]
+    for joint in chain.joints:
+        numbers += [*as_vec(joint.head), *as_quat(joint.fk), *as_quat(joint.frame), joint.share]
+    for point in chain.rest_heads:
+        numbers += as_vec(point)
+    if not all(map(math.isfinite, numbers)):
+        return "a position or rotation is not a number"
+    if not goal.use_limits:
+        return ""
+    faults = (is_valid(joint.limits) for joint in chain.joints)
+    return next((f"joint {index}: {fault}" for index, fault in enumerate(faults, start=1) if fault), "")
+
+
+def _placed(leg: Leg, shape: Shape, aim: Aim) -> list[Quat]:
+    """The shape's turns, its end on the aimed line and its bends to the aimed side.
+
+    The leg turns rigidly from FK's line and side to the aimed ones; before that the shape is turned about FK's hinge,
+    then by what is left, so that its end is on FK's line.
+    """
+    plane = leg.plane
+    whole = from_frames(plane.line, plane.side, plane.normal, aim.line, aim.side, cross(aim.side, aim.line))
+    if shape.distance == 0.0:
+        return [multiply(whole, turn) for turn in shape.turns]
+    angle = math.atan2(dot(shape.end, plane.side), dot(shape.end, plane.line))
+    onto_side = from_axis_angle(plane.normal, angle)
+    rest = shortest_arc(unit(rotate(onto_side, shape.end)), plane.line, plane.normal)
+    placed = multiply(whole, multiply(rest, onto_side))
+    return [multiply(placed, turn) for turn in shape.turns]
+
+
+def _within_limits(chain: Chain, turns: Sequence[Quat], aim: Aim) -> tuple[list[Quat], list[int]]:
+    """The turns with the root's limits kept, and those of joints that don't turn with the one before; which bind."""
+    turned = _swivelled(chain.joints[0], turns, aim)
+    changes = [multiply(conjugate(before), turn) for before, turn in pairwise(turned)]
+    out: list[Quat] = []
+    stops: list[int] = []
+    for index, joint in enumerate(chain.joints):
+        turn = multiply(out[-1], changes[index - 1]) if out else turned[0]
+        if joint.limits.kind != JointKind.FREE and (index == 0 or not joint.follows_parent):
+            legal = _legal(joint, turn)
+            if legal is not turn:
+                turn = legal
+                stops.append(index)
+        out.append(turn)
+    return out, stops
+
+
+def _swivelled(root: Joint, turns: Sequence[Quat], aim: Aim) -> Sequence[Quat]:
+    """The whole leg turned about its line to the nearest side that the root's limits allow; as it is where none is."""
+    if root.limits.kind == JointKind.FREE:
+        return turns
+    frame = normalized(as_quat(root.frame))
+    local = local_rotation(frame, multiply(turns[0], normalized(as_quat(root.fk))))
+    angle = nearest(root.limits, Swivel(local, rotate(conjugate(frame), aim.line)))
+    if not angle:
+        return turns
+    swivel = from_axis_angle(aim.line, angle)
+    return [multiply(swivel, turn) for turn in turns]
+
+
+def _legal(joint: Joint, turn: Quat) -> Quat:
+    fk, frame = normalized(as_quat(joint.fk)), normalized(as_quat(joint.frame))
+    local = local_rotation(frame, multiply(turn, fk))
+    legal = clamp(joint.limits, local)
+    return turn if legal is local else multiply(multiply(frame, legal), conjugate(fk))
+
+
+def _solution(chain: Chain, goal: Goal, leg: Leg, aim: Aim, turns: Sequence[Quat], stops: Sequence[int]) -> Solution:
+    end = ZERO
+    for turn, direction, size in zip(turns, leg.directions, leg.lengths, strict=True):
+        end = add(end, scaled(rotate(turn, direction), size))
+    to_target = subtract(as_vec(goal.target), leg.plane.root)
+    error = length(subtract(to_target, end))
+    without = length(subtract(to_target, scaled(aim.line, aim.distance)))
+    deltas = tuple(Quaternion(normalized(turn)) for turn in turns)
+    if stops and error > without + REACHED * leg.plane.length:
+        return Solution(deltas, Status.LIMITED, error, _stop_reason(chain, turns, stops))
+    status, reason = outcome(leg.plane, goal, aim._replace(distance=length(end)), error)
+    return Solution(deltas, status, error, reason)
+
+
+def _stop_reason(chain: Chain, turns: Sequence[Quat], stops: Sequence[int]) -> str:
+    """The limit of the first of the joints that are held."""
+    for index in stops:
+        joint = chain.joints[index]
+        carrier = turns[index - 1] if index and joint.follows_parent else IDENTITY
+        frame = multiply(carrier, normalized(as_quat(joint.frame)))
+        stop = stop_at(joint.limits, local_rotation(frame, multiply(turns[index], normalized(as_quat(joint.fk)))))
+        if stop is not None:
+            return f"joint {index + 1} at its limit of {degrees(stop.angle)}"
+    return "joint limits"
