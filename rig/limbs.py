@@ -1,0 +1,273 @@
+"""Finding arms and legs on any skeleton: names, place in the chain, else shape.
+
+A limb is three places along one path from the root: upper, lower and, where there is
+one, end. Names give each bone the places it may have (``limb_names``); the path decides
+which it has. Bones between the three are legal. Skeletons without names go by shape
+(``limb_shapes``). Nothing of Blender is read or changed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import get_args
+
+from mathutils import Vector
+
+from . import limb_shapes
+from .bend import body_axes
+from .limb_names import END, GIRDLE, LOWER, TOE, UPPER, Slots, noise, read, words
+from .limb_skeleton import Kind, Limb, RestBone, Side, Skeleton, rest_skeleton
+
+__all__ = ["Kind", "Limb", "RestBone", "Side", "collapsed", "find_limbs", "rest_skeleton"]
+
+COLLAPSED = 1e-4
+"""A bone shorter than this part of its skeleton has no length to solve with; the shortest real one
+measured is 2e-3 of it (the shins of RobotExpressive, whose feet hang elsewhere)."""
+SAME_PLACE = 0.1
+"""Two limbs whose joints lie within this part of their length are copies of one (FK, IK, deform)."""
+WORSE_COPY = 0.6
+"""A further limb of a kind and side may be named this much less clearly than the best (creatures
+with four legs and more); less clear ones are helpers."""
+MOST_BETWEEN = 6
+"""Bones between two places of a limb at most; three twist bones are common, more are another limb."""
+OFF_LINE = 0.87
+"""Radians (50°). Where two bones are named as the upper one (``hip``, ``hip``), and the first turns off this
+far from the second, it leads to the limb; the two halves of MakeHuman's thigh lie within 10°."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    limb: Limb
+    clarity: float
+
+
+class _Named:
+    """A skeleton with what its names say."""
+
+    def __init__(self, skeleton: Skeleton, is_lenient: bool) -> None:
+        ignored = noise(bone.name for bone in skeleton.bones)
+        self.skeleton = skeleton
+        self.readings = {bone.name: read(bone.name, ignored) for bone in skeleton.bones}
+        self.is_lenient = is_lenient
+
+    def slots(self, name: str, kind: Kind) -> Slots:
+        reading = self.readings[name]
+        return reading.slots(kind) if reading.is_exact or self.is_lenient else {}
+
+
+def find_limbs(skeleton: Sequence[RestBone]) -> list[Limb]:
+    """Find arms and legs.
+
+    Args:
+        skeleton: all bones of an armature at rest, see ``rest_skeleton``.
+
+    Returns:
+        Arms, then legs; left, right, then those whose side nothing tells; then in the
+        armature's order. Empty where there are none (a shark, a prop).
+
+    Space: armature.
+    Undefined input: parents that form a circle, which Blender has not.
+    """
+    body = Skeleton(tuple(skeleton))
+    limbs = [limb for kind in get_args(Kind) for limb in _by_name(body, kind)]
+    limbs = _sides_by_place(body, limbs) if limbs else _by_shape(body)
+    return sorted(limbs, key=lambda limb: (limb.kind, "LR".find(limb.side) % 3, body.order[limb.upper]))
+
+
+def collapsed(limb: Limb, skeleton: Sequence[RestBone], heads: dict[str, Vector] | None = None) -> bool:
+    """Whether a limb has no length to solve with, as captures have that key all bones into one point.
+
+    Args:
+        limb: a limb of this skeleton.
+        skeleton: its bones at rest; their extent is the measure.
+        heads: heads of the bones in a pose; None: at rest.
+
+    Space: armature, both.
+    """
+    body = Skeleton(tuple(skeleton))
+    at = heads if heads is not None else {name: body.head(name) for name in (limb.upper, limb.lower, limb.end) if name}
+    upper = (at[limb.lower] - at[limb.upper]).length
+    end = at[limb.end] if limb.end else None
+    lower = (end - at[limb.lower]).length if end is not None else (body.tail(limb.tip) - body.head(limb.lower)).length
+    return min(upper, lower) <= COLLAPSED * body.size
+
+
+def _by_name(skeleton: Skeleton, kind: Kind) -> list[Limb]:
+    """Limbs of one kind by names; words that say nothing count only where no name is clear without."""
+    for is_lenient in (False, True):
+        candidates = list(_candidates(_Named(skeleton, is_lenient), kind))
+        if candidates:
+            return _best(skeleton, candidates)
+    return []
+
+
+def _candidates(named: _Named, kind: Kind) -> Iterator[_Candidate]:
+    """For each upper and lower bone that a path can mean, the best end below them."""
+    found: dict[tuple[str, str], _Candidate] = {}
+    for bone in named.skeleton.bones:
+        if not {LOWER, END} & named.slots(bone.name, kind).keys():
+            continue
+        candidate = _along(named, kind, bone.name)
+        if candidate is None:
+            continue
+        key = (candidate.limb.upper, candidate.limb.lower)
+        if key not in found or _end_rank(named, candidate) > _end_rank(named, found[key]):
+            found[key] = candidate
+    yield from found.values()
+
+
+def _along(named: _Named, kind: Kind, last: str) -> _Candidate | None:
+    """The limb that a path from the root down to ``last`` holds."""
+    side = named.readings[last].side
+    path = [
+        name
+        for name in named.skeleton.ancestry(last)
+        if named.readings[name].side == side and named.slots(name, kind)
+    ]
+    weight, places = _settle([named.slots(name, kind) for name in path])
+    if UPPER not in places or LOWER not in places:
+        return None
+    lower = path[places.index(LOWER)]
+    uppers = [name for name, place in zip(path, places, strict=True) if place == UPPER]
+    upper = _first_upper(named.skeleton, uppers, lower)
+    end = path[places.index(END)] if END in places else None
+    limb = _limb(named.skeleton, kind, side, upper, lower, end)
+    if max(len(limb.between_upper_lower), len(limb.between_lower_end)) > MOST_BETWEEN:
+        return None
+    used = [upper, lower, *([end] if end else [])]
+    return _Candidate(limb, weight + min(named.readings[name].preference for name in used))
+
+
+def _settle(row: list[Slots]) -> tuple[float, list[int]]:
+    """Give each bone of a path one of its places, never going back up the limb.
+
+    The clearest reading wins: each place counts once, and upper and lower have to be there.
+    """
+    best: tuple[float, list[int]] = (-1.0, [])
+    stack: list[list[int]] = [[]]
+    while stack:
+        places = stack.pop()
+        if len(places) == len(row):
+            worth = _worth(row, places)
+            best = max(best, (worth, places), key=lambda one: one[0])
+            continue
+        least = places[-1] if places else GIRDLE
+        stack.extend([*places, place] for place in row[len(places)] if place >= least)
+    return best
+
+
+def _worth(row: list[Slots], places: list[int]) -> float:
+    if UPPER not in places or LOWER not in places:
+        return -1.0
+    return sum(row[places.index(place)][place] for place in set(places))
+
+
+def _first_upper(skeleton: Skeleton, uppers: list[str], lower: str) -> str:
+    """The first of several upper bones that lies along the limb."""
+    for name, after in zip(uppers, [*uppers[1:], lower], strict=True):
+        if after == lower:
+            return name
+        here, onward = skeleton.head(after) - skeleton.head(name), skeleton.head(lower) - skeleton.head(after)
+        if here.angle(onward, 0.0) < OFF_LINE:
+            return name
+    return uppers[-1]
+
+
+def _end_rank(named: _Named, candidate: _Candidate) -> tuple[float, ...]:
+    """Of several ends under one lower bone: the clearest, with most below it, nearest their middle."""
+    limb, skeleton = candidate.limb, named.skeleton
+    if limb.end is None:
+        return (0.0,)
+    below = sum(1 for _ in skeleton.descendants(limb.end))
+    siblings = [skeleton.head(kid) for kid in skeleton.kids(skeleton.by_name[limb.end].parent)]
+    middle = sum(siblings, Vector()) / max(len(siblings), 1)
+    off_middle = (skeleton.head(limb.end) - middle).length
+    return (1.0, float(below > 0), candidate.clarity, below, -off_middle, -skeleton.order[limb.end])
+
+
+def _best(skeleton: Skeleton, candidates: list[_Candidate]) -> list[Limb]:
+    """Keep the clearest of the copies of each limb, and further limbs that are named as clearly."""
+    chosen: list[_Candidate] = []
+    for one in sorted(candidates, key=lambda c: (-c.clarity, skeleton.order[c.limb.upper])):
+        alike = [other for other in chosen if other.limb.side == one.limb.side]
+        if alike and alike[0].clarity - one.clarity > WORSE_COPY:
+            continue
+        if not any(_is_copy(skeleton, one.limb, other.limb) for other in alike):
+            chosen.append(one)
+    return [one.limb for one in chosen]
+
+
+def _is_copy(skeleton: Skeleton, one: Limb, other: Limb) -> bool:
+    if {one.upper, one.lower, one.end} & {other.upper, other.lower} or one.end is not None and one.end == other.end:
+        return True
+    near = SAME_PLACE * (skeleton.head(other.lower) - skeleton.head(other.upper)).length
+    pairs = ((one.upper, other.upper), (one.lower, other.lower))
+    return all((skeleton.head(a) - skeleton.head(b)).length <= near for a, b in pairs)
+
+
+def _limb(skeleton: Skeleton, kind: Kind, side: str, upper: str, lower: str, end: str | None) -> Limb:
+    between = skeleton.between(upper, lower)
+    after = skeleton.between(lower, end) if end else ()
+    limb = Limb(kind, _side(side), upper, lower, end, between, after, (upper, *between, lower))
+    return _as_creature(skeleton, limb)
+
+
+def _side(letter: str) -> Side:
+    return "L" if letter == "L" else "R" if letter == "R" else ""
+
+
+def _as_creature(skeleton: Skeleton, limb: Limb) -> Limb:
+    """Lengthen a leg that stands on its toes; a bone between would be turned too, so it forbids it.
+
+    What is named as an arm goes on into fingers, unless those are named as toes (a horse's forefoot).
+    """
+    if limb.end is None or limb.between_upper_lower or limb.between_lower_end:
+        return limb
+    toe = _next_bone(skeleton, limb.end)
+    if toe is None or (limb.kind == "arm" and TOE not in read(toe).leg):
+        return limb
+    hip, knee, ankle, ground = (skeleton.head(name) for name in (limb.upper, limb.lower, limb.end, toe))
+    if not limb_shapes.is_steep_foot(hip, knee, ankle, ground):
+        return limb
+    tips = [limb.end]
+    hoof = _next_bone(skeleton, toe)
+    if hoof is not None and "hoof" in words(hoof):
+        tips, toe = [limb.end, toe], hoof
+    return replace(limb, end=toe, between_lower_end=tuple(tips), bones=(*limb.bones, *tips))
+
+
+def _next_bone(skeleton: Skeleton, name: str) -> str | None:
+    """The child that goes on furthest."""
+    path = limb_shapes.main_path(skeleton, name)
+    return path[1] if len(path) > 1 else None
+
+
+def _by_shape(skeleton: Skeleton) -> list[Limb]:
+    named = _Named(skeleton, is_lenient=False)
+    pairs = limb_shapes.find_pairs(skeleton, lambda name: named.readings[name].is_silent)
+    return [
+        _limb(skeleton, kind, named.readings[triple[0]].side, *triple)
+        for kind, pair in pairs
+        for triple in (pair.first, pair.second)
+    ]
+
+
+def _sides_by_place(skeleton: Skeleton, limbs: list[Limb]) -> list[Limb]:
+    """Where a named limb's side is not named, the side of the body it stands on."""
+    if all(limb.side for limb in limbs):
+        return limbs
+    axes = body_axes(skeleton, limbs)
+    if axes is None:
+        return limbs
+    left = axes.up.cross(axes.forward)
+    middle = sum((skeleton.head(limb.upper) for limb in limbs), Vector()) / len(limbs)
+    return [limb if limb.side else replace(limb, side=_place(skeleton, limb, middle, left)) for limb in limbs]
+
+
+def _place(skeleton: Skeleton, limb: Limb, middle: Vector, left: Vector) -> Side:
+    off = (skeleton.head(limb.upper) - middle).dot(left)
+    if abs(off) <= COLLAPSED * skeleton.size:
+        return ""
+    return "L" if off > 0 else "R"
+
