@@ -14,15 +14,8 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
-from .rig import fk_pose, history, marks, readouts, write
+from .rig import fk_pose, history, live_pause, marks, readouts, write
 from .rig.evaluate import evaluate
-
-_state = {"is_paused": False}
-
-
-def pause(on: bool) -> None:
-    """Stop or resume solving: frames are being read in a scene of their own."""
-    _state["is_paused"] = on
 
 
 def _held_by(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
@@ -33,7 +26,7 @@ def _held_by(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
 @persistent
 def frame_change_pre(scene: bpy.types.Scene, *_: Any) -> None:
     """Put FK back, so that what is animated and what is not both evaluate to FK."""
-    if _state["is_paused"] or not marks.has_any():
+    if live_pause.is_paused() or not marks.has_any():
         return
     history.clear()
     with marks.quiet():
@@ -53,7 +46,7 @@ def _rigs_in(scene: bpy.types.Scene) -> list[bpy.types.Object]:
 @persistent
 def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Solve this frame and write it; Blender evaluates once more and shows it in the same update."""
-    if _state["is_paused"] or not marks.has_any():
+    if live_pause.is_paused() or not marks.has_any():
         return
     write.write(evaluate(depsgraph, _held_by(depsgraph), scene.frame_current_final, is_fresh=True))
 
@@ -61,7 +54,7 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
 @persistent
 def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Solve again where an edit touched a rig, or what its chains hang on."""
-    if _state["is_paused"]:
+    if live_pause.is_paused():
         return
     _notice_new_rigs(depsgraph)
     if not marks.has_any() or not _is_touched(depsgraph):
@@ -95,15 +88,17 @@ def _is_touched(depsgraph: bpy.types.Depsgraph) -> bool:
 def load_post(*_: Any) -> None:
     """A new file: nothing that was remembered holds."""
     readouts.clear()
-    history.clear()
-    marks.mark_all()
+    undo_post()
 
 
 @persistent
 def undo_post(*_: Any) -> None:
-    """An undo or redo: every reference is invalid and every set-up may be another."""
+    """An undo or redo: every reference is invalid and every set-up may be another; solve at the next update."""
     history.clear()
     marks.mark_all()
+    for obj in marks.rigs():
+        if obj.is_editable:
+            obj.update_tag()
 
 
 HANDLERS: dict[str, Callable[..., None]] = {

@@ -14,7 +14,8 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
-from ..solvers import joint_limits
+from ..solvers import joint_limits, rotations
+from ..solvers.bend_plane import rest_bend_axis
 from ..solvers.chain import JointKind, JointLimits
 from . import dependency, marks
 
@@ -26,6 +27,13 @@ AXES = {
     'NEG_Y': Vector((0.0, -1.0, 0.0)),
     'NEG_Z': Vector((0.0, 0.0, -1.0)),
 }
+# Settings on the tip bone that make up a chain; joint limits stay with their bones.
+CHAIN_SETTINGS = (
+    "solver", "chain_length", "end_bone", "target", "target_bone", "pole", "pole_bone", "target_space", "target_rest",
+    "pole_rest", "pole_angle", "bend_axis", "use_ik", "weight", "blend_time", "mute", "softness", "max_reach",
+    "end_rotation", "end_offset", "iterations", "tolerance", "use_warm_start", "use_limits", "look_axis", "up_axis",
+    "root", "made_target", "made_pole",
+)  # fmt: skip
 CHAINED_CONSTRAINTS = {'IK', 'SPLINE_IK'}
 
 
@@ -107,6 +115,15 @@ def setup_of(obj: bpy.types.Object) -> RigSetup:
         dependency.follow_renames(obj)
         setup = _setups[obj.session_uid] = read_setup(obj)
     return setup
+
+
+def chain_of(obj: bpy.types.Object, tip: str) -> ChainSetup:
+    """The chain that ends at a bone.
+
+    Raises:
+        StopIteration: there is none.
+    """
+    return next(chain for chain in setup_of(obj).chains if chain.tip == tip)
 
 
 def tips(obj: bpy.types.Object) -> list[str]:
@@ -198,7 +215,7 @@ def _read_chain(obj: bpy.types.Object, tip: Any, index: dict[str, int]) -> Chain
         target_space=tip.limb_ik_target_space,
         target_rest=matrix_from(tip.limb_ik_target_rest),
         pole_rest=matrix_from(tip.limb_ik_pole_rest),
-        bend_axis=Vector(tip.limb_ik_bend_axis),
+        bend_axis=_bend_axis(tip, turned),
         blend_time=tip.limb_ik_blend_time,
         is_muted=tip.limb_ik_mute,
         end_rotation=tip.limb_ik_end_rotation,
@@ -214,6 +231,19 @@ def _read_chain(obj: bpy.types.Object, tip: Any, index: dict[str, int]) -> Chain
     )
     problem = _length_problem(tip, count, len(row)) or _problem(obj, tip, turned, chain)
     return replace(chain, problem=problem)
+
+
+def _bend_axis(tip: Any, turned: list[Any]) -> Vector:
+    """The stored hinge; where none is stored the rest bend's, in the root bone's local space."""
+    stored = Vector(tip.limb_ik_bend_axis)
+    if stored.length > 0.0 or len(turned) < 2:
+        return stored
+    end = tip.id_data.pose.bones.get(tip.limb_ik_end_bone)
+    end_point = end.bone.head_local if end is not None else tip.bone.tail_local
+    root, mid = turned[0].bone, turned[1].bone
+    orientation = rotations.from_matrix(root.matrix_local)
+    axis = rest_bend_axis(tuple(root.head_local), tuple(mid.head_local), tuple(end_point), orientation)
+    return Vector(axis)
 
 
 def matrix_from(values: Any) -> Matrix:

@@ -28,7 +28,7 @@ class Rig:
     """One armature in one evaluation.
 
     ``fk``: raw FK rotation of every bone that a chain turns; ``turned``: the bones
-    that were given a new local rotation (in ``state.rotations``).
+    that were given a new local rotation (in ``state.rotations``). Not ``is_live``: FK shows.
     """
 
     obj: bpy.types.Object
@@ -37,6 +37,7 @@ class Rig:
     state: PoseState
     fk: dict[int, Raw] = field(default_factory=dict)
     turned: set[int] = field(default_factory=set)
+    is_live: bool = True
 
 
 @dataclass
@@ -119,16 +120,13 @@ def _add_rig(run: Evaluation, obj: bpy.types.Object, is_forced: bool) -> None:
     if not evaluated.is_evaluated or obj.pose is None:
         return
     setup = setup_of(obj)
-    if not is_forced and not obj.limb_ik.is_live:
-        _say_all(run, obj, setup, readouts.IDLE)
-        return
     reason = IN_EDIT_MODE if obj.mode == 'EDIT' else ""
     if obj.data.pose_position == 'REST':
         reason = IN_REST_POSITION
     if reason:
         _say_all(run, obj, setup, readouts.Readout(message=reason))
         return
-    rig = Rig(obj, evaluated, setup, PoseState(setup, evaluated))
+    rig = Rig(obj, evaluated, setup, PoseState(setup, evaluated), is_live=is_forced or obj.limb_ik.is_live)
     _put_fk(run, rig)
     run.rigs[marks.key_of(obj)] = rig
 
@@ -157,7 +155,7 @@ def _put_fk(run: Evaluation, rig: Rig) -> None:
 
 def _solve(run: Evaluation, rig: Rig, chain: ChainSetup) -> None:
     key = marks.key_of(rig.obj), chain.tip
-    if chain.is_muted:
+    if chain.is_muted or not rig.is_live:
         run.readouts[key] = readouts.IDLE
     elif chain.problem:
         run.readouts[key] = readouts.Readout(Status.INVALID, message=chain.problem)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from mathutils import Matrix, Quaternion, Vector
 
-from ..solvers import blending, fabrik, leg, look_at, rotations, two_bone
-from ..solvers.chain import Chain, Goal, Joint, Solution, Status
+from ..solvers import blending, fabrik, leg, look_at, rotations, two_bone, two_bone_limits
+from ..solvers.chain import Chain, Goal, Joint, JointKind, Solution, Status
 from ..solvers.rotations import Quat
 from . import channels
 from .chains import ChainSetup
@@ -24,8 +24,14 @@ from .spaces import PoseState, matrix_to_armature, shear, to_armature
 if TYPE_CHECKING:
     from .evaluate import Evaluation, Rig
 
+def solve_two_bone(posed: Chain, goal: Goal) -> Solution:
+    """Two bones, with limits where any joint has them and they are on."""
+    is_limited = goal.use_limits and any(joint.limits.kind != JointKind.FREE for joint in posed.joints)
+    return two_bone_limits.solve(posed, goal) if is_limited else two_bone.solve(posed, goal)
+
+
 SOLVERS: dict[str, Callable[[Chain, Goal], Solution]] = {
-    'TWO_BONE': two_bone.solve,
+    'TWO_BONE': solve_two_bone,
     'LEG': leg.solve,
     'FABRIK': fabrik.solve,
     'LOOK_AT': look_at.solve,
@@ -153,12 +159,16 @@ def world_scale(state: PoseState) -> float:
     return sum(lengths) / 3.0 or 1.0
 
 
-def fk_pole_point(chain: ChainSetup, posed: Chain) -> Vector:
-    """Where set-up and match put the pole: a limb's length from its middle, on the side it bends to."""
+def fk_pole_point(chain: ChainSetup, posed: Chain, pole_angle: float = 0.0) -> Vector:
+    """Where set-up and match put the pole: a limb's length off the line root → end, on the side FK bends to.
+
+    Space: armature. ``pole_angle``: the chain's extra turn, which the place makes up for.
+    """
     joints = [joint.head for joint in posed.joints]
     length = sum((b - a).length for a, b in zip(joints, [*joints[1:], posed.end], strict=True))
-    middle = joints[0].lerp(posed.end, 0.5)
-    return middle + POLE_DIRECTIONS[chain.solver](posed) * length
+    line = posed.end - joints[0]
+    side = Quaternion(line.normalized(), -pole_angle) @ POLE_DIRECTIONS[chain.solver](posed)
+    return joints[0].lerp(posed.end, 0.5) + side * length
 
 
 def _turn(rig: Rig, chain: ChainSetup, posed: Chain, solution: Solution, weight: float) -> None:

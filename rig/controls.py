@@ -1,0 +1,114 @@
+"""The objects and bones that set-up makes as targets and poles, and their removal.
+
+Empties are parented to the armature object, so they travel with it; bones have no
+parent, don't deform and lie in a bone collection of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import bpy
+from mathutils import Matrix
+
+from . import marks
+from .errors import LimbIKError
+
+COLLECTION = "Limb IK Controls"
+
+
+def make_empty(
+    context: bpy.types.Context, armature: bpy.types.Object, name: str, place_arm: Matrix, size: float, shape: str
+) -> bpy.types.Object:
+    """An empty at a place in armature space, a child of the armature object.
+
+    Args:
+        place_arm: location and rotation, armature space.
+        size: display size in armature units.
+        shape: Blender's empty display type.
+    """
+    empty = bpy.data.objects.new(name, None)
+    empty.empty_display_type = shape
+    empty.empty_display_size = size
+    empty.show_in_front = True
+    empty.parent = armature
+    empty.matrix_basis = place_arm
+    empty.limb_ik.is_control = True
+    _collection(context.scene).objects.link(empty)
+    return empty
+
+
+def _collection(scene: bpy.types.Scene) -> bpy.types.Collection:
+    """The collection of made controls in a scene; made where there is none."""
+    for collection in scene.collection.children:
+        if collection.name.startswith(COLLECTION) and collection.library is None:
+            return collection
+    collection = bpy.data.collections.new(COLLECTION)
+    scene.collection.children.link(collection)
+    return collection
+
+
+def make_bone(
+    context: bpy.types.Context, armature: bpy.types.Object, name: str, place_arm: Matrix, size: float
+) -> str:
+    """A bone without parent at a place in armature space; returns its name.
+
+    Raises:
+        LimbIKError: the armature's bones can't be edited (linked or overridden).
+    """
+    if not armature.data.is_editable or armature.override_library is not None:
+        raise LimbIKError(f"bones can't be added to '{armature.name}': its data is linked; use empties as targets")
+    with edit_mode(context, armature):
+        bone = armature.data.edit_bones.new(name)
+        bone.head, bone.tail = (0.0, 0.0, 0.0), (0.0, size, 0.0)
+        bone.matrix = place_arm
+        bone.length = size
+        bone.use_deform = False
+        made = bone.name
+    _bone_collection(armature.data).assign(armature.data.bones[made])
+    return str(made)
+
+
+def _bone_collection(data: bpy.types.Armature) -> bpy.types.BoneCollection:
+    return data.collections_all.get(COLLECTION) or data.collections.new(COLLECTION)
+
+
+@contextmanager
+def edit_mode(context: bpy.types.Context, armature: bpy.types.Object) -> Iterator[None]:
+    """Edit mode on one armature; mode, active object and selection as before afterwards."""
+    layer = context.view_layer
+    if armature.name not in layer.objects:
+        raise LimbIKError(f"'{armature.name}' is not in the view layer; its bones can't be edited there")
+    active, was_hidden = layer.objects.active, armature.hide_get()
+    selected = [obj for obj in layer.objects if obj.select_get()]
+    mode = active.mode if active else 'OBJECT'
+    if mode != 'OBJECT':
+        bpy.ops.object.mode_set(mode='OBJECT')
+    armature.hide_set(False)
+    layer.objects.active = armature
+    try:
+        bpy.ops.object.mode_set(mode='EDIT')
+        yield
+    finally:
+        bpy.ops.object.mode_set(mode='OBJECT')
+        armature.hide_set(was_hidden)
+        layer.objects.active = active
+        for obj in layer.objects:
+            obj.select_set(obj in selected)
+        if mode != 'OBJECT' and active is not None:
+            bpy.ops.object.mode_set(mode=mode)
+
+
+def remove(context: bpy.types.Context, armature: bpy.types.Object, link: tuple[marks.Key, str]) -> None:
+    """Delete a control that set-up made: an empty, or a bone of the armature itself."""
+    obj = bpy.data.objects.get(link[0])  # type: ignore[arg-type]
+    if obj is None:
+        return
+    if not link[1]:
+        bpy.data.objects.remove(obj)
+    elif obj == armature:
+        with edit_mode(context, armature):
+            bones: Any = armature.data.edit_bones
+            bones.remove(bones[link[1]])

@@ -1,0 +1,134 @@
+"""Target and pole where FK is: the positions at which IK gives the FK pose back.
+
+The pole goes on the side that the bend reference names, never on the momentary elbow,
+so its track is as smooth as the motion. This module must not write keys.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+from mathutils import Matrix, Quaternion
+
+from ..solvers import rotations
+from . import fk_pose, marks, solve_chain
+from .chains import ChainSetup
+from .errors import LimbIKError
+from .evaluate import Evaluation, Rig
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Where target and pole of a chain belong at one moment.
+
+    Space: world. ``pole_world`` is None where the chain has no pole. ``scale`` of the target is untouched.
+    """
+
+    target_world: Matrix
+    pole_world: Matrix | None
+
+
+def matched(run: Evaluation, rig: Rig, chain: ChainSetup) -> Match:
+    """Where target and pole have to be so that the chain gives the pose that the state has now (FK).
+
+    Raises:
+        LimbIKError: the limb has no length, or the scale above it forbids a solve.
+    """
+    if problem := solve_chain.scale_problem(rig.state, chain):
+        raise LimbIKError(f"'{chain.tip}' of '{rig.obj.name}': {problem}")
+    posed = solve_chain.read_chain(rig.state, chain)
+    heads = [joint.head for joint in posed.joints]
+    if all((b - a).length == 0.0 for a, b in zip(heads, [*heads[1:], posed.end], strict=True)):
+        raise LimbIKError(f"the limb that ends at '{chain.tip}' of '{rig.obj.name}' is collapsed to zero length")
+    world = run.world(rig.obj)
+    has_pole = chain.solver in solve_chain.POLE_DIRECTIONS
+    if chain.target_space == 'FK':
+        return Match(_with_position(world, chain.target_rest), world @ chain.pole_rest if has_pole else None)
+    target = _rotation_matrix(target_rotation(rig, chain))
+    target.translation = posed.end
+    pole = None
+    if has_pole:
+        angle = rig.state.bones[chain.bones[-1]].limb_ik_pole_angle
+        pole = world @ Matrix.Translation(solve_chain.fk_pole_point(chain, posed, angle))
+    return Match(_with_position(world, target), pole)
+
+
+def _with_position(world: Matrix, target: Matrix) -> Matrix:
+    """World matrix of a target: turned by the armature, never scaled by it."""
+    turned = _rotation_matrix(rotations.multiply(rotations.from_matrix(world), rotations.from_matrix(target)))
+    turned.translation = world @ target.translation
+    return turned
+
+
+def _rotation_matrix(rotation: rotations.Quat) -> Matrix:
+    return Quaternion(rotation).to_matrix().to_4x4()
+
+
+def target_rotation(rig: Rig, chain: ChainSetup) -> rotations.Quat:
+    """Orientation that the target needs for the end bone to keep its own; armature space."""
+    bone = chain.end if chain.end >= 0 else chain.bones[-1]
+    own = rig.state.rotation(bone)
+    return rotations.multiply(own, rotations.conjugate(rotations.as_quat(chain.end_offset)))
+
+
+@dataclass(frozen=True, slots=True)
+class Channels:
+    """Location and raw rotation (in the owner's own rotation mode) that put a control at a place."""
+
+    location: tuple[float, float, float]
+    rotation: fk_pose.Raw
+
+
+def control_channels(evaluated: bpy.types.Object, bone_name: str, matrix_world: Matrix) -> Channels:
+    """The channels that put a target or pole at a place in the world; its scale stays.
+
+    Args:
+        evaluated: the evaluated object (of a bone: its armature) at the frame in question.
+        bone_name: the bone, or empty for the object itself.
+        matrix_world: where to; its scale is ignored.
+    """
+    owner: Any = evaluated.pose.bones[bone_name] if bone_name else evaluated
+    local = _local_matrix(evaluated, bone_name, matrix_world)
+    near = fk_pose.read_raw(owner)
+    return Channels(tuple(local.translation), fk_pose.to_raw(rotations.from_matrix(local), owner.rotation_mode, near))
+
+
+def _local_matrix(evaluated: bpy.types.Object, bone_name: str, matrix_world: Matrix) -> Matrix:
+    if not bone_name:
+        above = evaluated.matrix_world @ evaluated.matrix_basis.inverted_safe()
+        return above.inverted_safe() @ matrix_world
+    bone = evaluated.pose.bones[bone_name]
+    in_armature = evaluated.matrix_world.inverted_safe() @ matrix_world
+    rest = bone.bone.matrix_local
+    if bone.parent is None:
+        return bone.bone.convert_local_to_pose(in_armature, rest, invert=True)
+    parent = bone.parent
+    return bone.bone.convert_local_to_pose(
+        in_armature, rest, parent_matrix=parent.matrix, parent_matrix_local=parent.bone.matrix_local, invert=True
+    )
+
+
+def owner_of(obj: bpy.types.Object, bone_name: str) -> Any:
+    """What holds a control's channels: the object itself or one of its pose bones."""
+    return obj.pose.bones[bone_name] if bone_name else obj
+
+
+def put(owner: Any, channels: Channels) -> None:
+    """Write a control's channels (original object or pose bone)."""
+    owner.location = channels.location
+    setattr(owner, fk_pose.channel(owner.rotation_mode), channels.rotation)
+
+
+def rig_of(run: Evaluation, obj: bpy.types.Object) -> Rig:
+    """The rig of an object in an evaluation.
+
+    Raises:
+        LimbIKError: the object isn't evaluated, or is in edit mode or rest position.
+    """
+    rig = run.rigs.get(marks.key_of(obj))
+    if rig is None:
+        reason = next((readout.message for (key, _), readout in run.readouts.items() if key == marks.key_of(obj)), "")
+        raise LimbIKError(f"'{obj.name}' has no pose to read: {reason or 'it is in no visible scene'}")
+    return rig

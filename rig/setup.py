@@ -1,0 +1,296 @@
+"""Adding and removing chains: targets and poles appear where the pose stays as it is.
+
+Plain functions; operators and the command line call them. Nothing is changed where an
+error is raised. This module must not write keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+from mathutils import Matrix, Vector
+
+from . import bend, chains, compat, controls, dependency, fk_pose, limbs, marks, match, solve_chain
+from .errors import LimbIKError
+from .evaluate import Evaluation, evaluate
+from .limbs import Limb
+from .spaces import matrix_to_armature
+
+# Display size of made targets and poles as a part of the limb's length.
+TARGET_SIZE = 0.12
+POLE_SIZE = 0.06
+CONTROL_SHAPES = {"target": 'CUBE', "pole": 'SPHERE'}
+
+
+@dataclass(frozen=True, slots=True)
+class ChainPlan:
+    """What a chain is to be.
+
+    ``end_bone``: None guesses it, empty takes the tail of the tip. ``kind``: ``arm`` or ``leg`` where known,
+    for the side to which a straight limb bends. ``name``: what made controls are called after.
+    """
+
+    tip: str
+    solver: str = 'TWO_BONE'
+    chain_length: int = 2
+    end_bone: str | None = None
+    target_kind: str = 'EMPTY'
+    use_pole: bool = True
+    target_space: str = 'WORLD'
+    end_rotation: str = 'KEEP_LOCAL'
+    kind: str = ""
+    bend_axis: Vector | None = None
+
+
+def add_chain(context: bpy.types.Context, obj: bpy.types.Object, plan: ChainPlan) -> str:
+    """Add one chain with its target and pole; the pose stays as it is.
+
+    Returns:
+        The name of its tip bone.
+
+    Raises:
+        LimbIKError: bad input, in one sentence; nothing was changed.
+    """
+    return add_chains(context, obj, [plan])[0]
+
+
+def add_chains(context: bpy.types.Context, obj: bpy.types.Object, plans: Sequence[ChainPlan]) -> list[str]:
+    """Add several chains at once, all or none; see ``add_chain``."""
+    check_armature(obj)
+    for plan in plans:
+        _check(obj, plan)
+    try:
+        for plan in plans:
+            _settle(obj, plan)
+        marks.mark(obj)
+        tips = [plan.tip for plan in plans]
+        _refuse_invalid(obj, tips)
+        run = read_fk(context, obj, tips)
+        places = {tip: match.matched(run, match.rig_of(run, obj), chains.chain_of(obj, tip)) for tip in tips}
+        world = match.rig_of(run, obj).state.world.copy()
+        sizes = {tip: _length(run, obj, tip) for tip in tips}
+    except LimbIKError:
+        for plan in plans:
+            reset(obj.pose.bones[plan.tip])
+        marks.mark(obj)
+        raise
+    for plan in plans:
+        _make_controls(context, obj, plan, places[plan.tip], world, sizes[plan.tip])
+    dependency.rebuild(obj)
+    marks.touch(obj)
+    return tips
+
+
+def check_armature(obj: bpy.types.Object | None) -> None:
+    """Raises a LimbIKError where an object is no armature, or one whose pose may not be written."""
+    if obj is None or obj.type != 'ARMATURE':
+        raise LimbIKError("no armature: make one active, or name it")
+    if not obj.is_editable:
+        raise LimbIKError(f"'{obj.name}' is linked: make a library override of it first")
+    if obj.mode == 'EDIT':
+        raise LimbIKError(f"'{obj.name}' is in edit mode: leave it first")
+
+
+def _check(obj: bpy.types.Object, plan: ChainPlan) -> None:
+    tip = obj.pose.bones.get(plan.tip)
+    if tip is None:
+        raise LimbIKError(f"'{obj.name}' has no bone '{plan.tip}'")
+    if tip.limb_ik_solver != 'NONE':
+        raise LimbIKError(f"a chain ends at '{plan.tip}' already")
+    if plan.end_bone and plan.end_bone not in obj.pose.bones:
+        raise LimbIKError(f"'{obj.name}' has no bone '{plan.end_bone}'")
+
+
+def _settle(obj: bpy.types.Object, plan: ChainPlan) -> None:
+    """Write a plan into the settings of its tip bone, without target and pole."""
+    tip: Any = obj.pose.bones[plan.tip]
+    with marks.quiet():
+        tip.limb_ik_chain_length = plan.chain_length
+        tip.limb_ik_end_bone = guess_end_bone(tip) if plan.end_bone is None else plan.end_bone
+        tip.limb_ik_target_space = plan.target_space
+        tip.limb_ik_end_rotation = plan.end_rotation
+        tip.limb_ik_solver = plan.solver
+        tip.limb_ik_root = dependency.root_name(tip)
+        if plan.solver == 'LOOK_AT':
+            _guess_look_axes(tip)
+        elif plan.solver != 'FABRIK' or plan.bend_axis is not None:
+            tip.limb_ik_bend_axis = plan.bend_axis or rest_bend_axis(obj, tip, plan.kind)
+
+
+def _refuse_invalid(obj: bpy.types.Object, tips: Sequence[str]) -> None:
+    for tip in tips:
+        problem = chains.chain_of(obj, tip).problem
+        if problem and problem != "no target":
+            raise LimbIKError(f"no chain can end at '{tip}': {problem}")
+
+
+def reset(tip: Any) -> None:
+    """Put every chain setting of a tip bone back to its default."""
+    with marks.quiet():
+        for name in chains.CHAIN_SETTINGS:
+            tip.property_unset(f"limb_ik_{name}")
+
+
+def guess_end_bone(tip: Any) -> str:
+    """The child of a tip bone that a target should lead: the hand of a forearm; empty where there is none.
+
+    The child whose head is nearest the tail of the tip; of those the one with most bones below it
+    (a hand, not a twist bone).
+    """
+    if not tip.children:
+        return ""
+    tail, length = tip.bone.tail_local, tip.bone.length
+    # Within this part of the bone's length two heads count as the same place.
+    near = 0.1 * length
+
+    def rank(child: Any) -> tuple[int, int]:
+        distance = (child.bone.head_local - tail).length
+        return round(distance / near) if near else 0, -len(child.children_recursive)
+
+    return str(min(tip.children, key=rank).name)
+
+
+def rest_bend_axis(obj: bpy.types.Object, tip: Any, kind: str) -> Vector:
+    """The hinge of a limb from its rest pose, in the root bone's local space; zero where it has no length."""
+    row = [tip, *tip.parent_recursive][: tip.limb_ik_chain_length or None]
+    root, end = row[-1], obj.pose.bones.get(tip.limb_ik_end_bone)
+    end_point = end.bone.head_local if end is not None else tip.bone.tail_local
+    skeleton = limbs.rest_skeleton(obj.data)
+    axis = bend.bend_axis_from_rest(
+        root.bone.head_local, tip.bone.head_local, end_point, kind, bend.body_forward(skeleton, limbs.find_limbs(skeleton))
+    )
+    return root.bone.matrix_local.to_3x3().inverted_safe() @ Vector(axis)
+
+
+def _guess_look_axes(tip: Any) -> None:
+    """Look along the bone's axis that is level with the ground and nearest the front (-Y), up along the most upright."""
+    axes = {name: tip.bone.matrix_local.to_3x3() @ axis for name, axis in chains.AXES.items()}
+    tip.limb_ik_look_axis = min(axes, key=lambda name: axes[name].y)
+    rest = {name: axis for name, axis in axes.items() if name[-1] != tip.limb_ik_look_axis[-1]}
+    tip.limb_ik_up_axis = max(rest, key=lambda name: rest[name].z)
+
+
+def read_fk(context: bpy.types.Context, obj: bpy.types.Object, tips: Sequence[str]) -> Evaluation:
+    """The pose at the current frame with every chain solved but those of ``tips``, which show FK."""
+    depsgraph = context.evaluated_depsgraph_get()
+    rigs = [rig for rig in marks.rigs() if rig.evaluated_get(depsgraph).is_evaluated]
+    own = {(marks.key_of(obj), tip) for tip in tips}
+    every = [(marks.key_of(rig), chain.tip) for rig in rigs for chain in chains.setup_of(rig).chains]
+    others = [link for link in every if link not in own]
+    frame = context.scene.frame_current_final
+    return evaluate(depsgraph, rigs, frame, is_fresh=False, is_forced=True, only=others)
+
+
+def _length(run: Evaluation, obj: bpy.types.Object, tip: str) -> float:
+    posed = solve_chain.read_chain(match.rig_of(run, obj).state, chains.chain_of(obj, tip))
+    heads = [joint.head for joint in posed.joints]
+    return sum((b - a).length for a, b in zip(heads, [*heads[1:], posed.end], strict=True))
+
+
+def _make_controls(
+    context: bpy.types.Context,
+    obj: bpy.types.Object,
+    plan: ChainPlan,
+    place: match.Match,
+    world: Matrix,
+    length: float,
+) -> None:
+    tip: Any = obj.pose.bones[plan.tip]
+    name = tip.limb_ik_end_bone or plan.tip
+    roles = [("target", f"{name}_IK", place.target_world, TARGET_SIZE)]
+    if plan.use_pole and place.pole_world is not None:
+        roles.append(("pole", f"{name}_Pole", place.pole_world, POLE_SIZE))
+    for role, label, matrix_world, size in roles:
+        place_arm = matrix_to_armature(world, matrix_world)
+        place_arm = Matrix.LocRotScale(place_arm.translation, place_arm.to_quaternion(), None)
+        if plan.target_kind == 'BONE':
+            made, bone = obj, controls.make_bone(context, obj, label, place_arm, size * length)
+        else:
+            label = label if label.startswith(obj.name) else f"{obj.name}_{label}"
+            made, bone = controls.make_empty(context, obj, label, place_arm, size * length, CONTROL_SHAPES[role]), ""
+        tip = obj.pose.bones[plan.tip]
+        with marks.quiet():
+            setattr(tip, f"limb_ik_{role}", made)
+            setattr(tip, f"limb_ik_{role}_bone", bone)
+            setattr(tip, f"limb_ik_{role}_rest", chains.matrix_values(place_arm))
+            setattr(tip, f"limb_ik_made_{role}", True)
+
+
+def limb_plans(
+    obj: bpy.types.Object, *, arms: bool, legs: bool, target_kind: str, target_space: str
+) -> list[ChainPlan]:
+    """A plan for each arm and leg that the skeleton has.
+
+    Raises:
+        LimbIKError: none was found, or one is collapsed to zero length.
+    """
+    skeleton = limbs.rest_skeleton(obj.data)
+    wanted = {"arm": arms, "leg": legs}
+    found = [limb for limb in limbs.find_limbs(skeleton) if wanted[limb.kind]]
+    if not found:
+        raise LimbIKError(f"no {' or '.join(name for name, on in wanted.items() if on)} found in '{obj.name}'")
+    for limb in found:
+        if limbs.collapsed(limb, skeleton):
+            raise LimbIKError(f"the {limb.kind} '{limb.upper}' of '{obj.name}' is collapsed to zero length")
+    taken = set(chains.tips(obj))
+    plans = [_limb_plan(limb, target_kind, target_space) for limb in found]
+    plans = [plan for plan in plans if plan.tip not in taken]
+    if not plans:
+        raise LimbIKError(f"every limb of '{obj.name}' has a chain already")
+    return plans
+
+
+def _limb_plan(limb: Limb, target_kind: str, target_space: str) -> ChainPlan:
+    is_long = len(limb.bones) > 2 + len(limb.between_upper_lower)
+    return ChainPlan(
+        tip=limb.bones[-1],
+        solver='LEG' if is_long else 'TWO_BONE',
+        chain_length=len(limb.bones),
+        end_bone=limb.end or "",
+        target_kind=target_kind,
+        target_space=target_space,
+        end_rotation='TARGET' if limb.end else 'KEEP_LOCAL',
+        kind=limb.kind,
+    )
+
+
+def remove_chain(context: bpy.types.Context, obj: bpy.types.Object, tip: str, *, remove_targets: bool = True) -> None:
+    """Remove a chain: the FK pose comes back, and what set-up made for it goes.
+
+    Raises:
+        LimbIKError: no chain ends there.
+    """
+    bone: Any = obj.pose.bones.get(tip)
+    if bone is None or bone.limb_ik_solver == 'NONE':
+        raise LimbIKError(f"no chain ends at '{tip}' of '{obj.name}'")
+    made = [
+        (marks.key_of(getattr(bone, f"limb_ik_{role}")), getattr(bone, f"limb_ik_{role}_bone"))
+        for role in ("target", "pole")
+        if getattr(bone, f"limb_ik_made_{role}") and getattr(bone, f"limb_ik_{role}") is not None
+    ]
+    with marks.quiet():
+        fk_pose.restore(obj)
+    reset(bone)
+    dependency.rebuild(obj)
+    marks.touch(obj)
+    if remove_targets:
+        for link in made:
+            if not _is_used(link):
+                controls.remove(context, obj, link)
+
+
+def _is_used(link: tuple[marks.Key, str]) -> bool:
+    """Whether another chain reaches for a control."""
+    for rig in marks.rigs():
+        for chain in chains.setup_of(rig).chains:
+            if link in (chain.target_key, chain.pole_key):
+                return True
+    return False
+
+
+def is_animated(obj: bpy.types.Object) -> bool:
+    """Whether an armature has keys of its own, in an action or in NLA strips."""
+    return compat.animation_range(obj) is not None
