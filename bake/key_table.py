@@ -22,7 +22,7 @@ SAME_FRAME = 0.01
 """Frames: Blender's own insertion takes keys this near for one key."""
 
 CONSTANT, LINEAR, BEZIER = 0, 1, 2
-FREE_HANDLE, ALIGNED_HANDLE, AUTO_CLAMPED_HANDLE = 0, 3, 4
+FREE_HANDLE, AUTO_CLAMPED_HANDLE = 0, 4
 
 _FLOAT_FIELDS = {"co": 2, "handle_left": 2, "handle_right": 2, "back": 1, "amplitude": 1, "period": 1}
 _ENUM_FIELDS = ("interpolation", "easing", "type", "handle_left_type", "handle_right_type")
@@ -40,8 +40,7 @@ _SLOPE_STEP = 0.05
 class Keys:
     """New keys of one channel, in action time.
 
-    ``left`` and ``right`` are the values of the handles, which stand a third of
-    the segment away from their key; ``handle_types`` are those of each key, or of all.
+    ``left`` and ``right`` are the handles' frames and values (keys × 2).
     """
 
     frames: Floats
@@ -49,14 +48,15 @@ class Keys:
     left: Floats
     right: Floats
     interpolation: int
-    handle_types: NDArray[np.int32] | int
+    handle_type: int
 
 
 def linear_keys(frames: Floats, values: Floats) -> Keys:
     """Keys with straight segments; the handles lie on the segments."""
-    step = np.diff(values) / 3.0
-    left = values - np.concatenate((step[:1], step)) if len(step) else values
-    right = values + np.concatenate((step, step[-1:])) if len(step) else values
+    points = np.column_stack((frames, values))
+    thirds = np.diff(points, axis=0) / 3.0 if len(frames) > 1 else np.array([[1.0 / 3.0, 0.0]])
+    left = points - np.concatenate((thirds[:1], thirds))[: len(frames)]
+    right = points + np.concatenate((thirds, thirds[-1:]))[: len(frames)]
     return Keys(frames, values, left, right, LINEAR, AUTO_CLAMPED_HANDLE)
 
 
@@ -96,19 +96,17 @@ def replace_range(curve: bpy.types.FCurve, keys: Keys, first: float, last: float
 
 def _new_table(keys: Keys) -> Table:
     count = len(keys.frames)
-    third = np.diff(keys.frames) / 3.0 if count > 1 else np.full(1, 1.0 / 3.0)
-    third_left, third_right = np.concatenate((third[:1], third))[:count], np.concatenate((third, third[-1:]))[:count]
     table: Table = {
         "co": np.column_stack((keys.frames, keys.values)),
-        "handle_left": np.column_stack((keys.frames - third_left, keys.left)),
-        "handle_right": np.column_stack((keys.frames + third_right, keys.right)),
+        "handle_left": keys.left,
+        "handle_right": keys.right,
     }
     table |= {name: np.full((count, 1), value) for name, value in _BLENDER_DEFAULTS.items()}
     table = {name: values.astype(np.float32) for name, values in table.items()}
     table |= {name: np.zeros((count, 1), np.int32) for name in _ENUM_FIELDS}
     table |= {name: np.zeros((count, 1), np.bool_) for name in _BOOL_FIELDS}
     table["interpolation"][:] = keys.interpolation
-    table["handle_left_type"][:, 0] = table["handle_right_type"][:, 0] = keys.handle_types
+    table["handle_left_type"][:] = table["handle_right_type"][:] = keys.handle_type
     return table
 
 

@@ -17,7 +17,6 @@ import numpy as np
 from ..rig import compat
 from ..rig.errors import LimbIKError
 from .key_table import (
-    ALIGNED_HANDLE,
     BEZIER,
     FREE_HANDLE,
     SAME_FRAME,
@@ -32,8 +31,6 @@ from .writable import action_frame, check_writable
 
 _ROTATION_PATHS = {'QUATERNION': "rotation_quaternion", 'AXIS_ANGLE': "rotation_axis_angle"}
 _EULER_PATH = "rotation_euler"
-
-_ROWS = ("frames", "values", "left", "right", "handle_types")
 
 # Below this |sin(angle / 2)| an axis-angle's axis is rounding noise.
 _NO_AXIS = 1e-6
@@ -91,7 +88,8 @@ def write_rotation_fits(obj: bpy.types.Object, fits: Mapping[str, Fit]) -> int:
         path = rotation_path(_bone(obj, name))
         for index in range(fit.values.shape[1]):
             curve = compat.ensure_fcurve(obj, path, index, name)
-            _write_channel(obj, curve, _fitted_keys(fit, index))
+            handles = fit.left[:, index], fit.right[:, index]
+            _write_channel(obj, curve, Keys(fit.frames, fit.values[:, index], *handles, BEZIER, FREE_HANDLE))
         count += fit.values.size
     _tag(obj)
     return count
@@ -226,16 +224,22 @@ def _in_action_time(anim: bpy.types.AnimData, keys: Keys) -> Keys:
     """The keys where the tweaked strip plays them; a reversed strip turns them round."""
     if not anim.use_tweak_mode:
         return keys
-    frames = np.array([action_frame(anim, float(frame)) for frame in keys.frames])
-    if frames[-1] >= frames[0]:
-        return replace(keys, frames=frames)
-    turned = Keys(frames, keys.values, keys.right, keys.left, keys.interpolation, keys.handle_types)
-    return replace(turned, **{name: rows[::-1] for name in _ROWS if np.ndim(rows := getattr(turned, name))})
+    first = float(keys.frames[0])
+    last = max(float(keys.frames[-1]), first + 1.0)
+    start = action_frame(anim, first)
+    pace = (action_frame(anim, last) - start) / (last - first)
+
+    def mapped(points: Floats) -> Floats:
+        return np.column_stack((start + (points[:, 0] - first) * pace, points[:, 1]))
+
+    frames = start + (keys.frames - first) * pace
+    keys = replace(keys, frames=frames, left=mapped(keys.left), right=mapped(keys.right))
+    return keys if pace > 0.0 else _turned_round(keys)
 
 
-def _fitted_keys(fit: Fit, index: int) -> Keys:
-    types = np.where(fit.is_aligned, ALIGNED_HANDLE, FREE_HANDLE).astype(np.int32)
-    return Keys(fit.frames, fit.values[:, index], fit.left[:, index], fit.right[:, index], BEZIER, types)
+def _turned_round(keys: Keys) -> Keys:
+    left, right = keys.right[::-1], keys.left[::-1]
+    return replace(keys, frames=keys.frames[::-1], values=keys.values[::-1], left=left, right=right)
 
 
 def _write_channel(id_block: bpy.types.ID, curve: bpy.types.FCurve, keys: Keys) -> None:
@@ -247,7 +251,8 @@ def _write_channel(id_block: bpy.types.ID, curve: bpy.types.FCurve, keys: Keys) 
     if any(not modifier.mute for modifier in curve.modifiers):
         # What modifiers add depends on the frame alone: keys that are lower by it give the value asked for.
         added = np.array([curve.evaluate(float(frame)) for frame in keys.frames]) - keys.values
-        moved = replace(keys, values=keys.values - added, left=keys.left - added, right=keys.right - added)
+        shift = np.column_stack((0.0 * added, added))
+        moved = replace(keys, values=keys.values - added, left=keys.left - shift, right=keys.right - shift)
         replace_range(curve, moved, first, last)
 
 

@@ -2,15 +2,16 @@
 
 Pure numpy: nothing here knows Blender's data or what the error means; the caller
 measures it (as lengths, through forward kinematics). Keys stand on samples and
-keep their value exactly; segments are cubic, with handles a third of the segment
-away, so that Blender's own Bézier curves evaluate to the same numbers and a person
-can edit them.
+keep their value exactly; segments are Blender's own Bézier curves, with handles
+that a person can edit.
 
 Method: the longest segment that keeps the error, found by galloping and bisection
-from left to right. Handles by least squares on frames and half frames, weighted
-again by where the error is (Lawson), since the largest error counts and not the
-mean. Segments that share a key do not depend on each other, so no later choice
-spoils an earlier one. Then as many keys as the error allows get handles in line.
+from left to right. Handles in x from a table of places (that saves 40 % of the keys
+against handles at thirds, measured on walks), in y by least squares on frames and
+half frames, weighted again by where the error is (Lawson), since the largest error
+counts and not the mean. Segments that share a key do not depend on each other, so no later choice
+spoils an earlier one. The two handles of a key are free of each other: held in line,
+walks need 1.6 to 1.9 times the keys (measured).
 
 Blender's own decimation (``graph.decimate``) was tried: it needs an open graph
 editor and measures each channel by itself, not the pose.
@@ -26,6 +27,8 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from .bezier import THIRD, bernstein, handle_places, parameters
+
 Floats = NDArray[np.float64]
 ErrorFunction = Callable[[Floats], Floats]
 
@@ -33,6 +36,8 @@ ErrorFunction = Callable[[Floats], Floats]
 _ROUNDS = 3
 # A weight that no sample falls below, so that none is let go.
 _LEAST_WEIGHT = 1e-2
+# A segment this many times over the tolerance isn't tried again with other weights.
+_HOPELESS = 3.0
 # Evenly spaced: steps that differ by less than this part.
 _EVEN = 1e-6
 # Times the smaller neighbouring step that a slope may be: a smooth curve seldom is steeper, and a stop stays still.
@@ -48,8 +53,7 @@ class Fit:
     Attributes:
         frames: where the keys are (k).
         values: key values (k × channels).
-        left, right: values of the handles (k × channels); they stand a third of the segment away from their key.
-        is_aligned: whether both handles of a key are in line, for all channels (k).
+        left, right: frame and value of the handles (k × channels × 2).
         error: the largest error at any frame or half frame, in the caller's unit.
         keys_before: keys of the full bake, all channels.
     """
@@ -58,7 +62,6 @@ class Fit:
     values: Floats
     left: Floats
     right: Floats
-    is_aligned: NDArray[np.bool_]
     error: float
     keys_before: int
 
@@ -119,10 +122,11 @@ def evaluate(fit: Fit, at: Floats) -> Floats:
         return np.repeat(fit.values, len(at), axis=0)
     at = np.clip(at, fit.frames[0], fit.frames[-1])
     i = np.clip(np.searchsorted(fit.frames, at, side="right") - 1, 0, len(fit.frames) - 2)
-    t = (at - fit.frames[i]) / (fit.frames[i + 1] - fit.frames[i])
-    weights = _bernstein(t)[:, :, None]
-    controls = (fit.values[i], fit.right[i], fit.left[i + 1], fit.values[i + 1])
-    return cast(Floats, sum(weights[:, k] * control for k, control in enumerate(controls)))
+    start, length = fit.frames[i, None], (fit.frames[i + 1] - fit.frames[i])[:, None]
+    places = ((handles[..., 0] - start) / length for handles in (fit.right[i], fit.left[i + 1]))
+    weights = bernstein(parameters((at[:, None] - start) / length, *places))
+    controls = (fit.values[i], fit.right[i, :, 1], fit.left[i + 1, :, 1], fit.values[i + 1])
+    return cast(Floats, np.einsum("sck,ksc->sc", weights, np.array(controls)))
 
 
 def fit(frames: Floats, values: Floats, error: ErrorFunction, tolerance: float, samples: Floats | None = None) -> Fit:
@@ -143,8 +147,7 @@ def fit(frames: Floats, values: Floats, error: ErrorFunction, tolerance: float, 
     samples = reference(frames, values) if samples is None else samples
     work = _Work(frames, samples, error, tolerance * _HEADROOM)
     marks = _longest_segments(work)
-    found = _assemble(work, values, marks)
-    return _align_handles(work, found)
+    return _assemble(work, values, marks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,11 +164,6 @@ class _Work:
         whole = self.samples.copy()
         whole[first : last + 1] = candidate
         return self.error(whole)[first : last + 1]
-
-
-def _bernstein(t: Floats) -> Floats:
-    s = 1.0 - t
-    return np.column_stack((s**3, 3.0 * s * s * t, 3.0 * s * t * t, t**3))
 
 
 def _with_middles(at_frames: Floats, between: Floats) -> Floats:
@@ -200,82 +198,56 @@ def _holds(work: _Work, first: int, last: int) -> bool:
 
 
 def _segment(work: _Work, first: int, last: int) -> tuple[Floats, float]:
-    """The handles (2 × channels) of the best segment between two frames, and its largest error."""
-    samples = work.samples[2 * first : 2 * last + 1]
+    """The handles (2 × channels × 2) of the best segment between two frames, and its largest error."""
+    samples, frames = work.samples[2 * first : 2 * last + 1], work.frames[[first, last]]
     if last - first < 2:
-        chord = (samples[-1] - samples[0]) / 3.0
-        rise = (samples[1] - (samples[0] + samples[-1]) / 2.0) * 4.0 / 3.0  # so that the middle is the sample
-        return np.array([samples[0] + chord + rise, samples[-1] - chord + rise]), 0.0
+        return _single_step(samples, frames), 0.0
     at = sample_frames(work.frames[first : last + 1])
-    basis = _bernstein((at - at[0]) / (at[-1] - at[0]))
+    places, table = handle_places((at - at[0]) / (at[-1] - at[0]))
     weights = np.ones(len(at))
-    best, least = samples[:2], np.inf
+    best, least = np.empty(0), np.inf
     for _ in range(_ROUNDS):
-        handles = _least_squares(basis, samples, weights)
-        candidate = basis[:, [0, 3]] @ samples[[0, -1]] + basis[:, 1:3] @ handles
+        chosen, handles, candidate = _least_squares(table, samples, weights)
         errors = work.errors(candidate, 2 * first, 2 * last)
         largest = float(errors.max())
         if largest < least:
-            best, least = handles, largest
-        if largest <= work.tolerance:
+            x = frames[0] + places[chosen].T * (frames[1] - frames[0])
+            best, least = np.stack((x, handles), axis=-1), largest
+        if largest <= work.tolerance or largest > _HOPELESS * work.tolerance:
             break
         weights = weights * (errors / largest + _LEAST_WEIGHT)
     return best, least
 
 
-def _least_squares(basis: Floats, samples: Floats, weights: Floats) -> Floats:
-    """Handles between fixed ends, for all channels at once."""
-    rest = samples - basis[:, [0, 3]] @ samples[[0, -1]]
-    weighted = basis[:, 1:3] * weights[:, None]
-    return cast(Floats, np.linalg.solve(weighted.T @ basis[:, 1:3], weighted.T @ rest))
+def _single_step(samples: Floats, frames: Floats) -> Floats:
+    """Handles of a segment of one frame, through the sample in its middle."""
+    chord = (samples[-1] - samples[0]) * THIRD
+    rise = (samples[1] - (samples[0] + samples[-1]) / 2.0) / 0.75  # both handles weigh 3/8 in the middle
+    step = (frames[1] - frames[0]) * THIRD
+    x = np.repeat([[frames[0] + step], [frames[1] - step]], samples.shape[1], axis=1)
+    return np.stack((x, (samples[0] + chord + rise, samples[-1] - chord + rise)), axis=-1)
+
+
+def _least_squares(table: Floats, samples: Floats, weights: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
+    """For each channel the best place of the handles, their values (2 × channels) and the curve, between fixed ends."""
+    ends = table[:, :, [0, 3]] @ samples[[0, -1]]
+    inner, rest = table[:, :, 1:3], samples - ends
+    weighted = np.swapaxes(inner * weights[:, None], 1, 2)
+    handles = cast(Floats, np.linalg.solve(weighted @ inner, weighted @ rest))
+    curves = inner @ handles
+    chosen = np.einsum("psc,s->pc", (rest - curves) ** 2, weights).argmin(axis=0)
+    channels = np.arange(samples.shape[1])
+    return chosen, handles[chosen, :, channels].T, (ends + curves)[chosen, :, channels].T
 
 
 def _assemble(work: _Work, values: Floats, marks: list[int]) -> Fit:
-    kept = values[marks]
-    left, right = kept.copy(), kept.copy()
+    kept, frames = values[marks], work.frames[marks]
+    left = np.stack(np.broadcast_arrays(frames[:, None], kept), axis=-1)
+    right = left.copy()
     for i, (first, last) in enumerate(pairwise(marks)):
         right[i], left[i + 1] = _segment(work, first, last)[0]
-    frames = work.frames[marks]
-    free = np.zeros(len(marks), np.bool_)
-    return Fit(frames, kept, left, right, free, 0.0, values.size)
-
-
-def _mirror_ends(fit: Fit) -> Fit:
-    """The outer handles of the first and the last key, which no segment uses, in line with the inner ones."""
-    left, right = fit.left.copy(), fit.right.copy()
-    left[0], right[-1] = 2.0 * fit.values[0] - right[0], 2.0 * fit.values[-1] - left[-1]
-    return replace(fit, left=left, right=right)
-
-
-def _align_handles(work: _Work, fit: Fit) -> Fit:
-    """Handles in line wherever the error allows: what a person expects of a key that is moved.
-
-    All are tried; a segment that is then too far off gets its own handles back at
-    both ends, which is the segment that was fitted.
-    """
-    aligned = np.ones(len(fit.frames), np.bool_)
-    segment = np.clip(np.searchsorted(fit.frames, sample_frames(work.frames)) - 1, 0, None)
-    while True:
-        candidate = _aligned(fit, aligned)
-        errors = work.error(evaluate(candidate, sample_frames(work.frames)))
-        bad = np.unique(segment[errors > work.tolerance])
-        loose = np.union1d(bad, bad + 1)
-        if not aligned[loose].any():
-            return replace(candidate, error=float(errors.max()))
-        aligned[loose] = False
-
-
-def _aligned(fit: Fit, aligned: NDArray[np.bool_]) -> Fit:
-    """Both handles of these keys on one line, nearer to the slope of the longer segment."""
-    if len(fit.frames) < 3:
-        return replace(fit, is_aligned=np.ones(len(fit.frames), np.bool_))
-    third = np.diff(fit.frames)[:, None] / 3.0
-    before, after = third[:-1], third[1:]
-    slope_in = (fit.values[1:-1] - fit.left[1:-1]) / before
-    slope_out = (fit.right[1:-1] - fit.values[1:-1]) / after
-    slope = (slope_in * before**2 + slope_out * after**2) / (before**2 + after**2)
-    left, right, inner = fit.left.copy(), fit.right.copy(), aligned[1:-1, None]
-    left[1:-1] = np.where(inner, fit.values[1:-1] - slope * before, fit.left[1:-1])
-    right[1:-1] = np.where(inner, fit.values[1:-1] + slope * after, fit.right[1:-1])
-    ends = np.concatenate(([True], aligned[1:-1], [True]))
-    return _mirror_ends(replace(fit, left=left, right=right, is_aligned=ends))
+    points = np.stack(np.broadcast_arrays(frames[:, None], kept), axis=-1)
+    left[0], right[-1] = 2.0 * points[0] - right[0], 2.0 * points[-1] - left[-1]  # no segment uses these two
+    found = Fit(frames, kept, left, right, 0.0, values.size)
+    errors = work.error(evaluate(found, sample_frames(work.frames)))
+    return replace(found, error=float(errors.max()))
