@@ -86,9 +86,17 @@ def _is_touched(depsgraph: bpy.types.Depsgraph) -> bool:
 
 @persistent
 def load_post(*_: Any) -> None:
-    """A new file: nothing that was remembered holds."""
+    """A new file: nothing that was remembered holds, and its rigs are solved at once.
+
+    Blender builds the new dependency graph, animation included, without calling handlers; so it
+    is built here and the rigs are solved in the update after it.
+    """
     readouts.clear()
-    undo_post()
+    marks.mark_all()
+    if marks.rigs() and bpy.context.view_layer is not None:
+        bpy.context.view_layer.update()
+        undo_post()
+        bpy.context.view_layer.update()
 
 
 @persistent
