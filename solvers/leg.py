@@ -9,29 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
 
 from mathutils import Quaternion, Vector
 
-from .chain import Chain, Goal, Joint, JointKind, Solution, Status
-from .joint_limits import clamp, degrees, is_valid, local_rotation, stop_at
+from .chain import Chain, Goal, JointKind, Solution, Status
+from .joint_limits import is_valid
+from .leg_limits import brought_nearer, stop_reason, within_limits
 from .leg_reach import shape_for
 from .leg_shape import Leg, Shape, leg_of
-from .rotations import (
-    IDENTITY,
-    Quat,
-    as_quat,
-    conjugate,
-    from_axis_angle,
-    from_frames,
-    multiply,
-    normalized,
-    rotate,
-    shortest_arc,
-)
-from .swivel import Swivel, nearest
+from .rotations import Quat, as_quat, from_axis_angle, from_frames, multiply, normalized, rotate, shortest_arc
 from .two_bone import REACHED, Aim, aimed, outcome
-from .vectors import ZERO, add, as_vec, cross, dot, length, scaled, subtract, unit
+from .vectors import ZERO, Vec, add, as_vec, cross, dot, length, scaled, subtract, unit
 
 
 def solve(chain: Chain, goal: Goal) -> Solution:
@@ -40,11 +28,12 @@ def solve(chain: Chain, goal: Goal) -> Solution:
     The bend of joint j is FK's times 1 + share · (k - 1), one k for all: FK's zig-zag stays, FK comes back at its own
     distance, and speeds have no kink there. Joints stop where they are straight, folded or at their limits while the
     others go on; where folding on would lengthen a leg, the joints that do it wait. A joint straighter than 3 degrees
-    in FK takes its side from ``rest_heads``. Where the root's limits refuse the side, the nearest one is taken.
+    in FK takes its side from ``rest_heads``. Where the root's limits refuse the side, the nearest one is taken; where
+    they allow none, the legal pose is brought as near as ``iterations`` steps do.
 
     Args:
         chain: Root to tip. ``bend_axis`` is positive in the sense in which the first joint that is bent at rest bends.
-        goal: ``start``, ``iterations`` and ``tolerance`` don't count: nothing is left to iterate for.
+        goal: ``start`` and ``tolerance`` don't count; ``iterations`` only where the root stands at a limit.
 
     Space: armature, the deltas too: a joint's solved orientation is ``delta @ fk``. Between neighbours bones turn about
     FK's bend alone, so that twist survives.
@@ -60,11 +49,13 @@ def solve(chain: Chain, goal: Goal) -> Solution:
     aim = aimed(leg.plane, goal)
     shape = shape_for(leg, aim.distance)
     turns = _placed(leg, shape, aim)
-    stops = list(shape.stops)
-    if goal.use_limits:
-        turns, outer_stops = _within_limits(chain, turns, aim)
-        stops += outer_stops
-    return _solution(chain, goal, leg, aim, turns, stops)
+    if not goal.use_limits or all(joint.limits.kind == JointKind.FREE for joint in chain.joints):
+        return _solution(goal, leg, aim, turns, "")
+    legal = within_limits(chain, turns, aim.line)
+    if legal.is_cut and _miss(leg, aim, legal.turns) > REACHED * leg.plane.length:
+        legal = brought_nearer(chain, legal, add(leg.plane.root, scaled(aim.line, aim.distance)), goal.iterations)
+    is_limited = legal.is_cut or bool(shape.stops)
+    return _solution(goal, leg, aim, legal.turns, stop_reason(chain, legal.turns, shape.stops) if is_limited else "")
 
 
 def pole_direction(chain: Chain) -> Vector:
@@ -79,7 +70,7 @@ def _fault(chain: Chain, goal: Goal) -> str:
     if not chain.joints:
         return "no joints"
     numbers = [*as_vec(goal.target), *as_vec(chain.end), *as_vec(chain.bend_axis)]
-    numbers += [goal.pole_angle, goal.softness, goal.max_reach, *(as_vec(goal.pole) if goal.pole else ZERO)]
+    numbers += [goal.pole_angle, goal.softness, goal.max_reach, *as_vec(ZERO if goal.pole is None else goal.pole)]
     for joint in chain.joints:
         numbers += [*as_vec(joint.head), *as_quat(joint.fk), *as_quat(joint.frame), joint.share]
     for point in chain.rest_heads:
@@ -109,64 +100,25 @@ def _placed(leg: Leg, shape: Shape, aim: Aim) -> list[Quat]:
     return [multiply(placed, turn) for turn in shape.turns]
 
 
-def _within_limits(chain: Chain, turns: Sequence[Quat], aim: Aim) -> tuple[list[Quat], list[int]]:
-    """The turns with the root's limits kept, and those of joints that don't turn with the one before; which bind."""
-    turned = _swivelled(chain.joints[0], turns, aim)
-    changes = [multiply(conjugate(before), turn) for before, turn in pairwise(turned)]
-    out: list[Quat] = []
-    stops: list[int] = []
-    for index, joint in enumerate(chain.joints):
-        turn = multiply(out[-1], changes[index - 1]) if out else turned[0]
-        if joint.limits.kind != JointKind.FREE and (index == 0 or not joint.follows_parent):
-            legal = _legal(joint, turn)
-            if legal is not turn:
-                turn = legal
-                stops.append(index)
-        out.append(turn)
-    return out, stops
-
-
-def _swivelled(root: Joint, turns: Sequence[Quat], aim: Aim) -> Sequence[Quat]:
-    """The whole leg turned about its line to the nearest side that the root's limits allow; as it is where none is."""
-    if root.limits.kind == JointKind.FREE:
-        return turns
-    frame = normalized(as_quat(root.frame))
-    local = local_rotation(frame, multiply(turns[0], normalized(as_quat(root.fk))))
-    angle = nearest(root.limits, Swivel(local, rotate(conjugate(frame), aim.line)))
-    if not angle:
-        return turns
-    swivel = from_axis_angle(aim.line, angle)
-    return [multiply(swivel, turn) for turn in turns]
-
-
-def _legal(joint: Joint, turn: Quat) -> Quat:
-    fk, frame = normalized(as_quat(joint.fk)), normalized(as_quat(joint.frame))
-    local = local_rotation(frame, multiply(turn, fk))
-    legal = clamp(joint.limits, local)
-    return turn if legal is local else multiply(multiply(frame, legal), conjugate(fk))
-
-
-def _solution(chain: Chain, goal: Goal, leg: Leg, aim: Aim, turns: Sequence[Quat], stops: Sequence[int]) -> Solution:
+def _end(leg: Leg, turns: Sequence[Quat]) -> Vec:
+    """Root to end."""
     end = ZERO
     for turn, direction, size in zip(turns, leg.directions, leg.lengths, strict=True):
         end = add(end, scaled(rotate(turn, direction), size))
-    to_target = subtract(as_vec(goal.target), leg.plane.root)
+    return end
+
+
+def _miss(leg: Leg, aim: Aim, turns: Sequence[Quat]) -> float:
+    return length(subtract(scaled(aim.line, aim.distance), _end(leg, turns)))
+
+
+def _solution(goal: Goal, leg: Leg, aim: Aim, turns: Sequence[Quat], stop: str) -> Solution:
+    """``stop``: the limit that the leg stands at, or empty."""
+    end, to_target = _end(leg, turns), subtract(as_vec(goal.target), leg.plane.root)
     error = length(subtract(to_target, end))
     without = length(subtract(to_target, scaled(aim.line, aim.distance)))
     deltas = tuple(Quaternion(normalized(turn)) for turn in turns)
-    if stops and error > without + REACHED * leg.plane.length:
-        return Solution(deltas, Status.LIMITED, error, _stop_reason(chain, turns, stops))
+    if stop and error > without + REACHED * leg.plane.length:
+        return Solution(deltas, Status.LIMITED, error, stop)
     status, reason = outcome(leg.plane, goal, aim._replace(distance=length(end)), error)
     return Solution(deltas, status, error, reason)
-
-
-def _stop_reason(chain: Chain, turns: Sequence[Quat], stops: Sequence[int]) -> str:
-    """The limit of the first of the joints that are held."""
-    for index in stops:
-        joint = chain.joints[index]
-        carrier = turns[index - 1] if index and joint.follows_parent else IDENTITY
-        frame = multiply(carrier, normalized(as_quat(joint.frame)))
-        stop = stop_at(joint.limits, local_rotation(frame, multiply(turns[index], normalized(as_quat(joint.fk)))))
-        if stop is not None:
-            return f"joint {index + 1} at its limit of {degrees(stop.angle)}"
-    return "joint limits"

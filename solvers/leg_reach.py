@@ -6,6 +6,7 @@ One unknown, found by a bracketed Newton; no target, no pole, no Blender data (n
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from .leg_shape import Leg, Shape, fastest, folds, shape_at, straightest
@@ -25,17 +26,12 @@ FLAT = 1e-7
 
 
 class Tried(NamedTuple):
+    """A shape at an amount. ``gain``: change of the distance per unit of amount."""
+
     amount: float
     shape: Shape
-
-    @property
-    def distance(self) -> float:
-        return self.shape.distance
-
-    @property
-    def gain(self) -> float:
-        """Change of the distance per unit of amount."""
-        return sum(self.shape.gains)
+    distance: float
+    gain: float
 
     @property
     def resistance(self) -> float:
@@ -47,18 +43,23 @@ class Tried(NamedTuple):
         return math.inf if lengthening > 0.0 else 0.0
 
 
+def _try(leg: Leg, amount: float, held: Sequence[float] = ()) -> Tried:
+    shape = shape_at(leg, amount, held)
+    return Tried(amount, shape, shape.distance, sum(shape.gains))
+
+
 def shape_for(leg: Leg, distance: float) -> Shape:
     """The leg's shape whose end is at a distance from its root, reached from FK without a jump.
 
     Where none is: the straightest, or where the distance can fall no further.
     """
-    fk = Tried(0.0, shape_at(leg, 0.0))
+    fk = _try(leg, 0.0)
     if abs(fk.distance - distance) <= EXACT * leg.plane.length:
         return fk.shape
     if fk.distance > distance:
         return _folded(leg, distance, fk)
     amount = straightest(leg)
-    straight = Tried(amount, shape_at(leg, amount))
+    straight = _try(leg, amount)
     if straight.distance <= distance:
         return straight.shape
     return _between(leg, distance, straight, fk, fk, ())
@@ -82,19 +83,19 @@ def _folded(leg: Leg, distance: float, fk: Tried) -> Shape:
                 if after.distance <= distance:
                     return _between(leg, distance, at, after, at, held)
                 held = [after.amount if gain > 0.0 else old for old, gain in zip(held, after.shape.gains, strict=True)]
-                after = Tried(after.amount, shape_at(leg, after.amount, held))
+                after = _try(leg, after.amount, held)
             at = after
     return at.shape
 
 
-def _stepped(leg: Leg, distance: float, at: Tried, end: float, held: list[float]) -> Tried:
+def _stepped(leg: Leg, distance: float, at: Tried, end: float, held: Sequence[float]) -> Tried:
     """One step toward ``end``: Newton's with a little more, so that it brackets, but no longer than ``MARCH``."""
     newton = _newton(leg, distance, at)
     step = MARCH / fastest(leg)
     if newton is not None and newton > at.amount:
         step = min(step, 1.1 * (newton - at.amount))
     amount = min(end, at.amount + step)
-    return Tried(amount, shape_at(leg, amount, held))
+    return _try(leg, amount, held)
 
 
 def _newton(leg: Leg, distance: float, at: Tried) -> float | None:
@@ -111,7 +112,7 @@ def _chord(total: float, distance: float) -> float:
     return math.sqrt(max((total - distance) * (total + distance), 0.0))
 
 
-def _between(leg: Leg, distance: float, far: Tried, near: Tried, start: Tried, held: list[float] | tuple[()]) -> Shape:
+def _between(leg: Leg, distance: float, far: Tried, near: Tried, start: Tried, held: Sequence[float]) -> Shape:
     """The shape at a distance between those of ``far`` (larger) and ``near``, by Newton from ``start``, bracketed."""
     at, best = start, min(far, near, key=lambda tried: abs(tried.distance - distance))
     for _ in range(EVALUATIONS):
@@ -119,7 +120,7 @@ def _between(leg: Leg, distance: float, far: Tried, near: Tried, start: Tried, h
         amount = _newton(leg, distance, at)
         if amount is None or not low < amount < high:
             amount = _secant(leg, distance, far, near)
-        at = Tried(amount, shape_at(leg, amount, held))
+        at = _try(leg, amount, held)
         if abs(at.distance - distance) < abs(best.distance - distance):
             best = at
         if abs(best.distance - distance) <= EXACT * leg.plane.length:
@@ -139,11 +140,11 @@ def _secant(leg: Leg, distance: float, far: Tried, near: Tried) -> float:
     return far.amount + min(max(part, 0.1), 0.9) * (near.amount - far.amount)
 
 
-def _turning(leg: Leg, falling: Tried, rising: Tried, held: list[float], most: float) -> Tried:
+def _turning(leg: Leg, falling: Tried, rising: Tried, held: Sequence[float], most: float) -> Tried:
     """Where the resistance comes to be more than ``most``, between a shape where it is less and one where it isn't."""
     for _ in range(TURNING):
         amount = 0.5 * (falling.amount + rising.amount)
-        at = Tried(amount, shape_at(leg, amount, held))
+        at = _try(leg, amount, held)
         if at.resistance > most:
             rising = at
         else:

@@ -12,45 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from .bend_plane import HINGE_FULL, HINGE_NONE, HINGE_WEIGHT, NO_DIRECTION, FKLimb
+from .bend_plane import FKLimb
 from .blending import smoothstep
 from .chain import Chain, JointKind, JointLimits
 from .joint_limits import clamp, stop_at
-from .rotations import (
-    IDENTITY,
-    Quat,
-    as_quat,
-    conjugate,
-    from_rotation_vector,
-    multiply,
-    normalized,
-    rotate,
-    shortest_arc,
-    to_rotation_vector,
-)
-from .vectors import (
-    UNIT_X,
-    UNIT_Y,
-    UNIT_Z,
-    ZERO,
-    Vec,
-    add,
-    any_perpendicular,
-    as_vec,
-    combined,
-    cross,
-    dot,
-    length,
-    perpendicular_part,
-    scaled,
-    subtract,
-    unit,
-)
+from .leg_plane import STRAIGHT, directions_of, plane_of, rest_ratios, swing_between
+from .rotations import IDENTITY, Quat, as_quat, conjugate, from_rotation_vector, multiply, normalized, rotate
+from .vectors import UNIT_Y, ZERO, Vec, add, as_vec, combined, cross, dot, length, scaled, subtract, unit
 
-STRAIGHT = math.radians(3.0)
-"""FK bend under which a joint takes its zig-zag sign from rest, more and more; also how fast the straightest bends."""
-REST_SIGN = math.radians(0.5)
-"""Rest bend under which a joint shows no sign; it then bends against the joint before it."""
 FOLDED = math.pi
 """Bend at which a bone lies back on the one before: no joint bends further."""
 FOLDED_PASSED = FOLDED * (1.0 + 1e-12)
@@ -64,12 +33,14 @@ class Bend:
     """How an inner joint bends.
 
     Space: armature, FK pose; rotation vectors in radians. ``fk``: the swing from the bone before to this one;
-    ``rate``: how it grows with the amount (FK's own bend, but near straight). ``orientation``, ``frame``: the joint's.
+    ``rate``: how it grows with the amount (FK's own bend, but near straight); ``undo``: FK's bend undone.
+    ``orientation``, ``frame``: the joint's.
     """
 
     fk: Vec
     rate: Vec
     share: float
+    undo: Quat
     orientation: Quat
     frame: Quat
     limits: JointLimits | None
@@ -111,11 +82,11 @@ def leg_of(chain: Chain, use_limits: bool) -> Leg:
     Y); without ``rest_heads`` straight joints bend to and fro, in zig-zag.
     """
     points = [as_vec(joint.head) for joint in chain.joints] + [as_vec(chain.end)]
-    directions = _directions(points, rotate(normalized(as_quat(chain.joints[0].fk)), UNIT_Y))
-    ratios = _rest_ratios(chain)
-    swings = [_swing(before, after, ZERO) for before, after in pairwise(directions)]
-    plane = _plane(chain, points, swings, ratios)
-    swings = [_swing(before, after, plane.normal) for before, after in pairwise(directions)]
+    directions = directions_of(points, rotate(normalized(as_quat(chain.joints[0].fk)), UNIT_Y))
+    ratios = rest_ratios(chain)
+    swings = [swing_between(before, after, ZERO) for before, after in pairwise(directions)]
+    plane = plane_of(chain, points, swings, ratios)
+    swings = [swing_between(before, after, plane.normal) for before, after in pairwise(directions)]
     bends = []
     for joint, swing, ratio in zip(chain.joints[1:], swings, ratios, strict=True):
         near_straight = 1.0 - smoothstep(length(swing) / STRAIGHT)
@@ -123,79 +94,10 @@ def leg_of(chain: Chain, use_limits: bool) -> Leg:
         is_bound = use_limits and joint.follows_parent and joint.limits.kind != JointKind.FREE
         orientation, frame = normalized(as_quat(joint.fk)), normalized(as_quat(joint.frame))
         limits = joint.limits if is_bound else None
-        bends.append(Bend(swing, rate, max(joint.share, 0.0), orientation, frame, limits))
+        undo = conjugate(from_rotation_vector(swing))
+        bends.append(Bend(swing, rate, max(joint.share, 0.0), undo, orientation, frame, limits))
     lengths = tuple(length(subtract(b, a)) for a, b in pairwise(points))
     return Leg(plane, tuple(directions), lengths, tuple(bends))
-
-
-def _directions(points: Sequence[Vec], fallback: Vec) -> list[Vec]:
-    found = [unit(subtract(b, a)) for a, b in pairwise(points)]
-    before = next((direction for direction in found if direction != ZERO), fallback)
-    for index, direction in enumerate(found):
-        before = found[index] = before if direction == ZERO else direction
-    return found
-
-
-def _swing(before: Vec, after: Vec, fallback_axis: Vec) -> Vec:
-    return to_rotation_vector(shortest_arc(before, after, fallback_axis))
-
-
-def _rest_ratios(chain: Chain) -> list[float]:
-    """How far and to which side each inner joint bends at rest, against the one that bends most.
-
-    The first is positive: its side is the leg's. A joint straight at rest bends against the one before, a little.
-    """
-    count = len(chain.joints) - 1
-    if len(chain.rest_heads) != count + 2:
-        return [(-1.0) ** index for index in range(count)]
-    directions = _directions([as_vec(point) for point in chain.rest_heads], UNIT_Y)
-    swings = [_swing(before, after, ZERO) for before, after in pairwise(directions)]
-    axis = next((unit(swing) for swing in swings if length(swing) >= REST_SIGN), ZERO)
-    sizes = [max(length(swing), STRAIGHT) for swing in swings]
-    ratios, sign = [], -1.0
-    for swing, size in zip(swings, sizes, strict=True):
-        sign = math.copysign(1.0, dot(swing, axis)) if length(swing) >= REST_SIGN else -sign
-        ratios.append(sign * size / max(sizes))
-    return [ratio * math.copysign(1.0, ratios[0]) for ratio in ratios]
-
-
-def _plane(chain: Chain, points: Sequence[Vec], swings: Sequence[Vec], ratios: Sequence[float]) -> FKLimb:
-    """The plane a leg bends in, as of a two-bone limb; the bend is that of all joints, signs as at rest."""
-    fk = normalized(as_quat(chain.joints[0].fk))
-    hinge = rotate(fk, unit(as_vec(chain.bend_axis)) if any(as_vec(chain.bend_axis)) else UNIT_X)
-    bend = ZERO
-    for swing, ratio in zip(swings, ratios, strict=True):
-        bend = combined(bend, 1.0, swing, math.copysign(1.0, ratio))
-    total = sum(length(subtract(b, a)) for a, b in pairwise(points))
-    to_end = subtract(points[-1], points[0])
-    distance = length(to_end)
-    first = unit(subtract(points[1], points[0]))
-    if distance > NO_DIRECTION * total:
-        line = scaled(to_end, 1.0 / distance)
-    else:
-        line = unit(cross(_at_right_angles(hinge, first, fk), first)) if first != ZERO else rotate(fk, UNIT_Y)
-    normal = _normal(bend, line, hinge, fk)
-    side = cross(line, normal)
-    half = 0.5 * total
-    return FKLimb(points[0], half, half, line, side, normal, distance, 0.0, 0.0, 0.0)
-
-
-def _normal(bend: Vec, line: Vec, hinge: Vec, fk: Quat) -> Vec:
-    """As for two bones: the hinge near straight, the normal of the bends from 45 degrees up."""
-    angle = length(bend)
-    weight = HINGE_WEIGHT * (1.0 - smoothstep((angle - HINGE_FULL) / (HINGE_NONE - HINGE_FULL)))
-    mixed = combined(hinge, weight, unit(bend), math.sin(min(angle, 0.5 * math.pi)))
-    part = perpendicular_part(mixed, line)
-    return unit(part) if length(part) > NO_DIRECTION else _at_right_angles(hinge, line, fk)
-
-
-def _at_right_angles(hinge: Vec, direction: Vec, fk: Quat) -> Vec:
-    """The hinge, or else the root bone's X or Z, made perpendicular to ``direction``."""
-    for axis in (hinge, rotate(fk, UNIT_X), rotate(fk, UNIT_Z)):
-        part = perpendicular_part(axis, direction)
-        if length(part) > NO_DIRECTION:
-            return unit(part)
-    return any_perpendicular(direction)
 
 
 def shape_at(leg: Leg, amount: float, held: Sequence[float] = ()) -> Shape:
@@ -226,7 +128,7 @@ def _change(bend: Bend, amount: float) -> tuple[Quat, Vec, bool]:
     change, rate = IDENTITY, bend.rate
     if amount != 0.0 and length(bend.rate) >= NO_RATE:
         bent, rate = _bent(bend, amount)
-        change = multiply(from_rotation_vector(bent), conjugate(from_rotation_vector(bend.fk)))
+        change = multiply(from_rotation_vector(bent), bend.undo)
     if bend.limits is None:
         return change, rate, False
     local = multiply(conjugate(bend.frame), multiply(change, bend.orientation))

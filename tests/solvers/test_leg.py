@@ -16,7 +16,7 @@ import bpy
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from limb_ik.solvers import leg, leg_reach, leg_shape
+from limb_ik.solvers import leg, leg_plane, leg_reach, leg_shape, two_bone
 from limb_ik.solvers.chain import FREE_JOINT, Chain, Goal, Joint, JointKind, JointLimits, Solution, Status
 from limb_ik.solvers.joint_limits import is_legal, measure
 from limb_ik.solvers.rotations import Quat, angle_between, as_quat, conjugate, from_axis_angle, multiply
@@ -354,6 +354,20 @@ def test_a_straight_leg_takes_its_signs_from_rest() -> None:
         assert solution.status == Status.REACHED
 
 
+@every_leg
+def test_a_leg_straight_in_fk_folds_as_it_stands_at_rest(name: str) -> None:
+    """With the bend axis that rest shows: straightened in FK, it takes rest's side and signs at half its length."""
+    chain = rigify(name)
+    rest_points = [tuple(point) for point in points_of(chain)]
+    axis = leg_plane.rest_bend_axis(rest_points, as_quat(chain.joints[0].fk))
+    across = (chain.joints[0].fk @ Vector(axis)).normalized()
+    straight = replace(unbent(chain, 0.0), bend_axis=Vector(axis))
+    solution = leg.solve(straight, Goal(at(straight, 0.5)))
+    assert solution.status == Status.REACHED
+    pairs = zip(signed_bends(posed(straight, solution), across), signed_bends(points_of(chain), across), strict=True)
+    assert all(bend * at_rest > 0.0 for bend, at_rest in pairs)
+
+
 def test_fk_signs_win_from_three_degrees_up() -> None:
     chain = bent(-3.5, 3.5, rest=(20.0, -30.0))
     bends = signed_bends(posed(chain, leg.solve(chain, Goal(at(chain, 0.8)))), Vector((1.0, 0.0, 0.0)))
@@ -466,11 +480,38 @@ def test_the_root_turns_to_the_nearest_side_that_it_may() -> None:
     assert abs(abs(measure(root, local).twist) - math.radians(20.0)) <= 1e-4
 
 
+def test_a_root_that_only_swings_in_its_plane_comes_as_near_as_it_can() -> None:
+    """A hip that is a hinge across: what the target stands beside the plane is missed, no more, and without a jump."""
+    chain = with_limits(bent(30.0, -45.0), hinge(-90.0, 90.0), hinge(-180.0, 180.0), hinge(-180.0, 180.0))
+    answers = []
+    for step in range(101):
+        goal = Goal(Vector((0.01 * step, 0.4, -2.2)))
+        solution = leg.solve(chain, goal)
+        assert solution.error == pytest.approx(0.01 * step, abs=2e-4)
+        assert solution.status == (Status.LIMITED if step else Status.REACHED)
+        answers.append(solution)
+    assert max(turned(a, b) for a, b in pairwise(answers)) <= math.radians(1.0)
+
+
 def test_limits_off_changes_nothing() -> None:
     chain = bent(30.0, -45.0)
     limited = with_limits(chain, FREE_JOINT, hinge(-60.0, 5.0), FREE_JOINT)
     goal = Goal(at(chain, 0.6), use_limits=False)
     assert leg.solve(limited, goal) == leg.solve(chain, goal)
+
+
+# Two bones
+
+
+@pytest.mark.parametrize("pole", [None, Vector((0.3, 2.0, -1.0))], ids=["no pole", "pole"])
+def test_two_bones_are_posed_as_by_the_two_bone_solver(pole: Vector | None) -> None:
+    chain = replace(bent(-50.0), bend_axis=Vector((-1.0, 0.0, 0.0)))
+    assert (leg.pole_direction(chain) - two_bone.pole_direction(chain)).length <= STILL
+    for part in (0.3, 0.6, 0.9, 0.99, 1.2):
+        goal = Goal(at(chain, part, Vector((0.4, 0.3, -1.0))), pole=pole)
+        mine, theirs = leg.solve(chain, goal), two_bone.solve(chain, goal)
+        assert turned(mine, theirs) <= 3e-6  # float32 on both sides
+        assert (mine.status, mine.reason) == (theirs.status, theirs.reason)
 
 
 # Undefined input

@@ -1,0 +1,119 @@
+"""The plane a creature's leg bends in, and to which side each of its joints bends at rest.
+
+As ``bend_plane`` is for two bones; here the bends of all joints count. No targets, no Blender data (no bpy).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+from .bend_plane import HINGE_FULL, HINGE_NONE, HINGE_WEIGHT, NO_DIRECTION, FKLimb
+from .blending import smoothstep
+from .chain import Chain
+from .rotations import Quat, as_quat, conjugate, normalized, rotate, shortest_arc, to_rotation_vector
+from .vectors import (
+    UNIT_X,
+    UNIT_Y,
+    UNIT_Z,
+    ZERO,
+    Vec,
+    any_perpendicular,
+    as_vec,
+    combined,
+    cross,
+    dot,
+    length,
+    perpendicular_part,
+    scaled,
+    subtract,
+    unit,
+)
+
+STRAIGHT = math.radians(3.0)
+"""FK bend under which a joint takes its zig-zag sign from rest, more and more; also how fast the straightest bends."""
+REST_SIGN = math.radians(0.5)
+"""Rest bend under which a joint shows no sign; it then bends against the joint before it."""
+
+
+def directions_of(points: Sequence[Vec], fallback: Vec) -> list[Vec]:
+    found = [unit(subtract(b, a)) for a, b in pairwise(points)]
+    before = next((direction for direction in found if direction != ZERO), fallback)
+    for index, direction in enumerate(found):
+        before = found[index] = before if direction == ZERO else direction
+    return found
+
+
+def swing_between(before: Vec, after: Vec, fallback_axis: Vec) -> Vec:
+    return to_rotation_vector(shortest_arc(before, after, fallback_axis))
+
+
+def rest_ratios(chain: Chain) -> list[float]:
+    """How far and to which side each inner joint bends at rest, against the one that bends most.
+
+    The first is positive: its side is the leg's. A joint straight at rest bends against the one before, a little.
+    """
+    count = len(chain.joints) - 1
+    if len(chain.rest_heads) != count + 2:
+        return [(-1.0) ** index for index in range(count)]
+    directions = directions_of([as_vec(point) for point in chain.rest_heads], UNIT_Y)
+    swings = [swing_between(before, after, ZERO) for before, after in pairwise(directions)]
+    axis = next((unit(swing) for swing in swings if length(swing) >= REST_SIGN), ZERO)
+    sizes = [max(length(swing), STRAIGHT) for swing in swings]
+    ratios, sign = [], -1.0
+    for swing, size in zip(swings, sizes, strict=True):
+        sign = math.copysign(1.0, dot(swing, axis)) if length(swing) >= REST_SIGN else -sign
+        ratios.append(sign * size / max(sizes))
+    return [ratio * math.copysign(1.0, ratios[0]) for ratio in ratios]
+
+
+def rest_bend_axis(rest_heads: Sequence[Vec], root_orientation: Quat) -> Vec:
+    """The hinge that a leg's rest joints show: what ``Chain.bend_axis`` has to be for a leg that stores none.
+
+    Space: ``rest_heads`` (joints and end) and ``root_orientation`` (the root bone's) in armature space at rest; the
+    answer, unit, in the root bone's local space. Undefined input: no joint bent by half a degree: local +X.
+    """
+    directions = directions_of(rest_heads, UNIT_Y)
+    swings = (swing_between(before, after, ZERO) for before, after in pairwise(directions))
+    axis = next((unit(swing) for swing in swings if length(swing) >= REST_SIGN), ZERO)
+    return UNIT_X if axis == ZERO else rotate(conjugate(root_orientation), axis)
+
+
+def plane_of(chain: Chain, points: Sequence[Vec], swings: Sequence[Vec], ratios: Sequence[float]) -> FKLimb:
+    """The plane a leg bends in, as of a two-bone limb; the bend is that of all joints, signs as at rest."""
+    fk = normalized(as_quat(chain.joints[0].fk))
+    hinge = rotate(fk, unit(as_vec(chain.bend_axis)) if any(as_vec(chain.bend_axis)) else UNIT_X)
+    bend = ZERO
+    for swing, ratio in zip(swings, ratios, strict=True):
+        bend = combined(bend, 1.0, swing, math.copysign(1.0, ratio))
+    total = sum(length(subtract(b, a)) for a, b in pairwise(points))
+    to_end = subtract(points[-1], points[0])
+    distance = length(to_end)
+    first = unit(subtract(points[1], points[0]))
+    if distance > NO_DIRECTION * total:
+        line = scaled(to_end, 1.0 / distance)
+    else:
+        line = unit(cross(_at_right_angles(hinge, first, fk), first)) if first != ZERO else rotate(fk, UNIT_Y)
+    normal = _normal(bend, line, hinge, fk)
+    side = cross(line, normal)
+    half = 0.5 * total
+    return FKLimb(points[0], half, half, line, side, normal, distance, 0.0, 0.0, 0.0)
+
+
+def _normal(bend: Vec, line: Vec, hinge: Vec, fk: Quat) -> Vec:
+    """As for two bones: the hinge near straight, the normal of the bends from 45 degrees up."""
+    angle = length(bend)
+    weight = HINGE_WEIGHT * (1.0 - smoothstep((angle - HINGE_FULL) / (HINGE_NONE - HINGE_FULL)))
+    mixed = combined(hinge, weight, unit(bend), math.sin(min(angle, 0.5 * math.pi)))
+    part = perpendicular_part(mixed, line)
+    return unit(part) if length(part) > NO_DIRECTION else _at_right_angles(hinge, line, fk)
+
+
+def _at_right_angles(hinge: Vec, direction: Vec, fk: Quat) -> Vec:
+    """The hinge, or else the root bone's X or Z, made perpendicular to ``direction``."""
+    for axis in (hinge, rotate(fk, UNIT_X), rotate(fk, UNIT_Z)):
+        part = perpendicular_part(axis, direction)
+        if length(part) > NO_DIRECTION:
+            return unit(part)
+    return any_perpendicular(direction)
