@@ -18,12 +18,11 @@ from typing import NamedTuple
 
 import bpy  # noqa: F401  (first: mathutils is part of it)
 import numpy as np
-from mathutils import Quaternion, Vector
-
 from limb_ik.solvers import two_bone_limits
 from limb_ik.solvers.bend_plane import fk_limb, kept_offset, solved_triangle
 from limb_ik.solvers.chain import Chain, Goal, Joint, JointKind, JointLimits, Status
 from limb_ik.solvers.two_bone import aimed
+from mathutils import Quaternion, Vector
 
 STEPS = 720
 """Swivels tried per way to bend: every half degree."""
@@ -111,9 +110,10 @@ def excess(limits: JointLimits, local: Array, with_twist: bool = True) -> Array:
         off = np.linalg.norm(local @ axis - axis, axis=-1)
         return np.maximum(off, off_range(angle, limits.min_angle, limits.max_angle))
     x, y, z = np.moveaxis(local[..., :, 1], -1, 0)
-    over_x = np.hypot(y, z) * np.sin(np.minimum(off_range(np.arctan2(z, y), limits.swing_x_min, limits.swing_x_max), 1.5))
-    over_z = np.hypot(x, y) * np.sin(np.minimum(off_range(np.arctan2(-x, y), limits.swing_z_min, limits.swing_z_max), 1.5))
-    worst = np.maximum(over_x, over_z)
+    off_x = off_range(np.arctan2(z, y), limits.swing_x_min, limits.swing_x_max)
+    off_z = off_range(np.arctan2(-x, y), limits.swing_z_min, limits.swing_z_max)
+    off_x, off_z = np.minimum(off_x, 0.5 * math.pi), np.minimum(off_z, 0.5 * math.pi)
+    worst = np.maximum(np.hypot(y, z) * np.sin(off_x), np.hypot(x, y) * np.sin(off_z))
     if not with_twist:
         return worst
     # tan(twist / 2) = q_y / q_w = (m02 - m20) / (1 + trace)
@@ -159,8 +159,7 @@ def random_limits(rng: np.random.Generator, kind: JointKind, is_mid: bool) -> Jo
         low = rng.uniform(-20, 40) if is_mid else rng.uniform(-90, 20)
         return JointLimits(kind, tuple(axis), radians(low), radians(low + rng.uniform(20, 130)))
     if kind == JointKind.BALL:
-        spread = 100 if is_mid else 85
-        bounds = [radians(b) for _ in "xz" for b in (-rng.uniform(0, spread), rng.uniform(0, spread))]
+        bounds = [radians(b) for _ in "xz" for b in (-rng.uniform(0, 85), rng.uniform(0, 85))]
         middle, half = rng.uniform(-90, 90), rng.uniform(0, 90)
         return JointLimits(
             kind,
@@ -291,7 +290,8 @@ def check(case: Case, tally: Tally) -> None:
     tally.seconds += time.perf_counter() - start
     limb = limb_of(case)
     root, mid = case.chain.joints
-    root_now, mid_now = (matrix(np.array(d)) @ matrix(np.array(j.fk)) for d, j in zip(solution.deltas, case.chain.joints, strict=True))  # fmt: skip
+    pairs = zip(solution.deltas, case.chain.joints, strict=True)
+    root_now, mid_now = (matrix(np.array(delta)) @ matrix(np.array(joint.fk)) for delta, joint in pairs)
     root_local = matrix(np.array(root.frame)).T @ root_now
     mid_local = (root_now @ limb.carry).T @ mid_now
     over = float(max(excess(root.limits, root_local), excess(mid.limits, mid_local)))

@@ -174,19 +174,28 @@ def swing_bounds(limits: JointLimits) -> Iterator[tuple[Vec, Vec]]:
 
 def _edge_points(limits: JointLimits, direction: Vec) -> Iterator[Vec]:
     """Where the nearest legal direction can lie: on one bound, on two, or at the ends of the bounds."""
-    for normal, half in swing_bounds(limits):
+    for normal, _ in swing_bounds(limits):
         foot = perpendicular_part(direction, normal)
-        yield unit(foot) if length(foot) > NO_DIRECTION else half
-        yield half
+        if length(foot) > NO_DIRECTION:
+            yield unit(foot)
+    yield from static_edge_points(limits)
+
+
+def static_edge_points(limits: JointLimits) -> list[Vec]:
+    """The legal directions among corners, ends and middles of the bounds."""
+    ends: list[Vec] = [(1.0, 0.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (0.0, 0.0, -1.0)]
+    points = [*edge_corners(limits), *(half for _, half in swing_bounds(limits)), *ends]
+    return [point for point in points if swing_excess(limits, point) <= ROUNDING]
+
+
+def edge_corners(limits: JointLimits) -> Iterator[Vec]:
+    """Directions on a bound of swing X and on one of swing Z, legal or not."""
     for x in (limits.swing_x_min, limits.swing_x_max):
         for z in (limits.swing_z_min, limits.swing_z_max):
             along_x, along_z = abs(math.cos(z)), abs(math.cos(x))
             corner = (-math.sin(z) * along_z, math.cos(x) * along_x, math.sin(x) * along_x)
             if length(corner) > NO_DIRECTION:
                 yield unit(corner)
-    for side in (1.0, -1.0):
-        yield (side, 0.0, 0.0)
-        yield (0.0, 0.0, side)
 
 
 def stop_at(limits: JointLimits, local: Quat, slack: float = 1e-4) -> Stop | None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from .bend_plane import Turns
 from .chain import Chain, JointKind, JointLimits
 from .joint_limits import is_legal, local_rotation
-from .mid_joint import BentLimb
+from .mid_joint import BentLimb, nearest_to
 from .rotations import Quat, as_quat, conjugate, multiply, normalized, rotate
 from .swivel import LEGAL
 from .vectors import Vec, add, as_vec, subtract
@@ -70,6 +70,16 @@ class LimbJoints(NamedTuple):
         """Root to end. Space: armature."""
         upper = rotate(multiply(self.root_frame, pose.root), self.limb.upper)
         return add(upper, rotate(multiply(self._mid_frame_of(pose), pose.mid), self.limb.lower))
+
+    def mid_nearest_to(self, target: Vec, pose: Pose) -> Quat:
+        """The legal rotation of the mid joint that brings the end nearest to a point, the root as ``pose`` has it.
+
+        Space: ``target`` from the root, armature. Roll is taken from ``pose``.
+        """
+        root = multiply(self.root_frame, pose.root)
+        goal = rotate(conjugate(root), target)
+        carry = local_rotation(root, self._mid_frame_of(pose))
+        return nearest_to(self.limb._replace(carry=carry), goal, pose.mid)
 
     def _mid_frame_of(self, pose: Pose) -> Quat:
         if not self.is_attached:

@@ -86,14 +86,18 @@ def _hinge_distances(limb: BentLimb) -> tuple[float, float]:
 
 def _ball_distances(limb: BentLimb, mid: Quat) -> tuple[float, float]:
     line = unit(limb.upper_at_mid)
-    y = is_along_y(limb.lower)
-    if y:
-        points = [scaled(clamped_direction(limb.limits, scaled(line, y * end)), y) for end in (-1.0, 1.0)]
-    else:
-        points = [rotate(clamp(limb.limits, aimed(mid, limb.lower, scaled(line, end))), unit(limb.lower)) for end in (-1.0, 1.0)]  # fmt: skip
+    folded, straight = (_ball_nearest(limb, mid, scaled(line, way)) for way in (-1.0, 1.0))
     upper, lower = length(limb.upper), length(limb.lower)
-    short, long = (length(add(scaled(line, upper), scaled(point, lower))) for point in points)
-    return min(short, long), max(short, long)
+    sizes = [length(add(scaled(line, upper), scaled(direction, lower))) for direction in (folded, straight)]
+    return min(sizes), max(sizes)
+
+
+def _ball_nearest(limb: BentLimb, mid: Quat, direction: Vec) -> Vec:
+    """The legal direction of the lower bone nearest to one. Space: mid joint's rest frame."""
+    along = is_along_y(limb.lower)
+    if along:
+        return scaled(clamped_direction(limb.limits, scaled(direction, along)), along)
+    return rotate(clamp(limb.limits, aimed(mid, limb.lower, direction)), unit(limb.lower))
 
 
 def is_along_y(direction: Vec) -> float:

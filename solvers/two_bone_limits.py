@@ -22,7 +22,19 @@ from .limited_pose import LimbJoints, Pose
 from .rotations import Quat, conjugate, from_axis_angle, from_frames, multiply, rotate
 from .swivel import LEGAL, Swivel, nearest, nearest_with_roll
 from .two_bone import REACHED, Aim, aimed, is_solvable, outcome, solution
-from .vectors import TINY, Vec, any_perpendicular, as_vec, cross, dot, length, perpendicular_part, scaled, subtract, unit
+from .vectors import (
+    TINY,
+    Vec,
+    any_perpendicular,
+    as_vec,
+    cross,
+    dot,
+    length,
+    perpendicular_part,
+    scaled,
+    subtract,
+    unit,
+)
 
 NEAR_STRAIGHT = 0.02
 """Part of the length: with the elbow nearer to the line, roll comes more and more from the unlimited pose, since the
@@ -72,8 +84,8 @@ def solve(chain: Chain, goal: Goal) -> Solution:
     free = limb_turns(fk, aim.line, aim.side, aim.distance)
     if not goal.use_limits or all(joint.limits.kind == JointKind.FREE for joint in chain.joints):
         return solution(fk, goal, aim, free)
-    limited = limited_turns(chain, fk, aim)
-    if limited.turns == free:
+    limited = limited_turns(chain, fk, aim, free)
+    if limited.turns is free:
         return solution(fk, goal, aim, free)
     return _limited_solution(chain, fk, goal, aim, limited)
 
@@ -101,13 +113,12 @@ def _limited_solution(chain: Chain, fk: FKLimb, goal: Goal, aim: Aim, limited: L
     return Solution(deltas, status, error, reason or (f"pole not met: {limited.reason}" if limited.is_off_pole else ""))
 
 
-def limited_turns(chain: Chain, fk: FKLimb, aim: Aim) -> Limited:
+def limited_turns(chain: Chain, fk: FKLimb, aim: Aim, free: Turns) -> Limited:
     """The legal turns nearest to what ``aim`` asks: target first, then pole.
 
-    Space: armature, as ``bend_plane.limb_turns``, whose answer comes back where it is legal.
+    Space: armature. ``free``: the answer of ``bend_plane.limb_turns``; it comes back where it is legal.
     """
     joints = LimbJoints.of(chain)
-    free = limb_turns(fk, aim.line, aim.side, aim.distance)
     pose = joints.pose_of(free)
     if joints.is_legal(pose):
         return Limited(free)
@@ -146,6 +157,8 @@ def _reaching(joints: LimbJoints, fk: FKLimb, aim: Aim, distance: float, pose: P
     ``pose``: the unlimited one at that distance.
     """
     line = rotate(conjugate(joints.root_frame), aim.line)
+    if joints.root_limits.kind == JointKind.HINGE:
+        return None  # its swivel is not free: the angle is searched
     if joints.limb.limits.kind == JointKind.HINGE:
         return _hinged(joints, fk, aim, distance, pose)
     rolls = mid_joint.rolls(joints.limb, pose.mid)
