@@ -15,6 +15,8 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from .reduce import smooth_slopes
+
 Floats = NDArray[np.float64]
 Table = dict[str, NDArray[Any]]
 
@@ -22,7 +24,7 @@ SAME_FRAME = 0.01
 """Frames: Blender's own insertion takes keys this near for one key."""
 
 CONSTANT, LINEAR, BEZIER = 0, 1, 2
-FREE_HANDLE, AUTO_CLAMPED_HANDLE = 0, 4
+FREE_HANDLE, ALIGNED_HANDLE, AUTO_CLAMPED_HANDLE = 0, 3, 4
 
 _FLOAT_FIELDS = {"co": 2, "handle_left": 2, "handle_right": 2, "back": 1, "amplitude": 1, "period": 1}
 _ENUM_FIELDS = ("interpolation", "easing", "type", "handle_left_type", "handle_right_type")
@@ -53,11 +55,25 @@ class Keys:
 
 def linear_keys(frames: Floats, values: Floats) -> Keys:
     """Keys with straight segments; the handles lie on the segments."""
-    points = np.column_stack((frames, values))
-    thirds = np.diff(points, axis=0) / 3.0 if len(frames) > 1 else np.array([[1.0 / 3.0, 0.0]])
-    left = points - np.concatenate((thirds[:1], thirds))[: len(frames)]
-    right = points + np.concatenate((thirds, thirds[-1:]))[: len(frames)]
-    return Keys(frames, values, left, right, LINEAR, AUTO_CLAMPED_HANDLE)
+    steps = np.diff(np.column_stack((frames, values)), axis=0)
+    return _keys_with_handles(frames, values, steps, steps, LINEAR, AUTO_CLAMPED_HANDLE)
+
+
+def smooth_keys(frames: Floats, values: Floats) -> Keys:
+    """Keys with Bézier segments, both handles of a key on the slope of the smooth curve through all."""
+    slopes, widths = smooth_slopes(frames, values[:, None])[:, 0], np.diff(frames)
+    ahead, behind = (np.column_stack((widths, widths * part)) for part in (slopes[:-1], slopes[1:]))
+    return _keys_with_handles(frames, values, ahead, behind, BEZIER, ALIGNED_HANDLE)
+
+
+def _keys_with_handles(
+    frames: Floats, values: Floats, ahead: Floats, behind: Floats, interpolation: int, handle_type: int
+) -> Keys:
+    """Handles a third of what is ``ahead`` of each key but the last and ``behind`` each but the first."""
+    points, level = np.column_stack((frames, values)), np.array([[1.0, 0.0]])
+    right = points + np.concatenate((ahead, behind[-1:] if len(behind) else level)) / 3.0
+    left = points - np.concatenate((ahead[:1] if len(ahead) else level, behind)) / 3.0
+    return Keys(frames, values, left, right, interpolation, handle_type)
 
 
 def key_frames(curve: bpy.types.FCurve) -> Floats:

@@ -16,8 +16,12 @@ from ..rig.errors import LimbIKError
 from .key_table import SAME_FRAME, Floats, key_frames
 
 
-def check_writable(id_block: bpy.types.ID, data_paths: Iterable[str], frames: Floats) -> None:
+def check_writable(
+    id_block: bpy.types.ID, data_paths: Iterable[str], frames: Floats, is_every_frame: bool = True
+) -> None:
     """Raises where keys for these properties can't be written, or would have no effect in this range.
+
+    ``is_every_frame`` false: few keys, between which a curve's modifiers can't be made up for.
 
     Raises:
         LimbIKError: with the reason; nothing is changed here.
@@ -26,7 +30,9 @@ def check_writable(id_block: bpy.types.ID, data_paths: Iterable[str], frames: Fl
     action = compat.action_and_slot(id_block)[0]
     reason = compat.why_not_editable(id_block) or ("" if action is None else compat.why_not_editable(action))
     if not reason and anim is not None:
-        reason = _why_not_evaluated(anim, frames) or _why_channels_not_writable(id_block, anim, data_paths, frames)
+        reason = _why_not_evaluated(anim, frames) or _why_channels_not_writable(
+            id_block, anim, data_paths, frames, is_every_frame
+        )
     if reason:
         raise LimbIKError(reason)
 
@@ -66,7 +72,7 @@ def _why_strip_hides_keys(anim: bpy.types.AnimData, frames: Floats) -> str:
 
 
 def _why_channels_not_writable(
-    id_block: bpy.types.ID, anim: bpy.types.AnimData, data_paths: Iterable[str], frames: Floats
+    id_block: bpy.types.ID, anim: bpy.types.AnimData, data_paths: Iterable[str], frames: Floats, is_every_frame: bool
 ) -> str:
     paths = set(data_paths)
     for driver in anim.drivers:
@@ -74,19 +80,20 @@ def _why_channels_not_writable(
             return f"{driver.data_path} of '{id_block.name}' has a driver, which wins over keys: remove or mute it"
     for curve in compat.fcurves_of(id_block):
         if curve.data_path in paths:
-            reason = _why_curve_not_writable(curve, *sorted(action_frame(anim, float(frames[i])) for i in (0, -1)))
+            ends = sorted(action_frame(anim, float(frames[i])) for i in (0, -1))
+            reason = _why_curve_not_writable(curve, ends[0], ends[1], is_every_frame)
             if reason:
                 return f"the animation of {curve.data_path} of '{id_block.name}' {reason}"
     return ""
 
 
-def _why_curve_not_writable(curve: bpy.types.FCurve, first: float, last: float) -> str:
+def _why_curve_not_writable(curve: bpy.types.FCurve, first: float, last: float, is_every_frame: bool) -> str:
     if curve.lock:
         return "is locked: unlock the channel"
     if curve.group is not None and curve.group.mute:
         return "is in a muted group: unmute it"
     for modifier in curve.modifiers:
-        if not modifier.mute and not (modifier.type == 'CYCLES' or _is_additive(modifier)):
+        if not modifier.mute and not (modifier.type == 'CYCLES' or (is_every_frame and _is_additive(modifier))):
             return f"has a modifier ({modifier.type}) that would change baked keys: mute or remove it"
     x = key_frames(curve)
     if curve.mute and ((x < first - SAME_FRAME) | (x > last + SAME_FRAME)).any():

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from limb_ik.bake import bezier, keys, reduce
 from limb_ik.rig import compat
+from limb_ik.rig.errors import LimbIKError
 
 # Blender stores keys and handles as 32-bit floats: 6e-8 of values near 1, a few of them in a segment.
 BLENDER = 1e-5
@@ -173,6 +174,26 @@ def test_blender_plays_the_keys_as_numpy_does(tolerance: float) -> None:
     curve.update()  # what Blender does at a person's first edit must not change the curve
     after = [(tuple(key.handle_left), tuple(key.handle_right)) for key in curve.keyframe_points]
     assert np.array(after) == pytest.approx(np.array(before), abs=BLENDER)
+
+
+def test_modifiers_that_act_between_few_keys_are_refused() -> None:
+    obj, found = armature(), fitted(1e-2).channels(0, 4)
+    keys.write_rotation_fits(obj, {"up": found})
+    curve = compat.find_fcurve(obj, keys.rotation_path(obj.pose.bones["up"]), 1)
+    assert curve is not None
+    curve.modifiers.new('NOISE').blend_type = 'ADD'
+    with pytest.raises(LimbIKError, match="NOISE"):
+        keys.write_rotation_fits(obj, {"up": found})
+
+
+def test_a_smooth_full_bake_is_the_reference() -> None:
+    obj, values = armature(), walk(FRAMES)
+    keys.write_rotation_keys(obj, {"up": values[:, :4]}, FRAMES, is_smooth=True)
+    expected = reduce.reference(FRAMES, values)[:, :4]
+    assert played(obj, "up", reduce.sample_frames(FRAMES)) == pytest.approx(expected, abs=BLENDER)
+    for curve in compat.fcurves_of(obj):
+        curve.update()  # a person's first edit
+    assert played(obj, "up", reduce.sample_frames(FRAMES)) == pytest.approx(expected, abs=BLENDER)
 
 
 @pytest.mark.parametrize("reverse", [False, True])
