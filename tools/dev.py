@@ -88,8 +88,16 @@ def command_build(version: str | None, rest: Sequence[str]) -> int:
 
 
 def command_bench(version: str | None, rest: Sequence[str]) -> int:
-    """Speed and accuracy side by side with native IK; further arguments go to bench/."""
-    return _call([str(_environment(version)[1]), str(ROOT / "bench"), *rest], _package_path())
+    """Speed and accuracy, side by side with native IK where there is one: bench NAME ARGS, or all of bench/."""
+    scripts = {script.stem: script for script in sorted((ROOT / "bench").glob("*.py")) if script.stem[0] != "_"}
+    chosen = [rest[0]] if rest and rest[0] in scripts else list(scripts)
+    arguments = rest[1:] if rest and rest[0] in scripts else rest
+    python = str(_environment(version)[1])
+    codes = []
+    for name in chosen:
+        print(f"== {name}", flush=True)
+        codes.append(_call([python, str(scripts[name]), *arguments], _package_path()))
+    return max(codes, default=0)
 
 
 def command_blender(version: str | None, rest: Sequence[str]) -> int:
