@@ -18,6 +18,7 @@ from limb_ik.solvers import joint_limits, two_bone, two_bone_limits
 from limb_ik.solvers.bend_plane import Turns
 from limb_ik.solvers.chain import FREE_JOINT, Chain, Goal, Joint, JointKind, JointLimits, Solution, Status
 from limb_ik.solvers.limited_pose import LimbJoints
+from limb_ik.solvers.rotations import rotate
 from mathutils import Quaternion, Vector
 
 ALONG_Z = Quaternion((math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0))
@@ -88,6 +89,7 @@ class Measured:
         self.mid = joint_limits.measure(chain.joints[1].limits, pose.mid)
         limits = [joint.limits for joint in chain.joints]
         self.over = max(joint_limits.excess(limits[0], pose.root), joint_limits.excess(limits[1], pose.mid))
+        self.has_twist = min(rotate(local, (0.0, 1.0, 0.0))[1] for local in pose) > -0.9999
         self.end = Vector(joints.end_of(pose))
         upper = solution.deltas[0] @ (chain.joints[1].head - chain.joints[0].head)
         self.elbow = upper - upper.project(self.end) if self.end.length > 1e-6 else upper
@@ -398,7 +400,8 @@ def test_any_input_gives_finite_unit_repeatable_turns(
     assert math.isfinite(solution.error)
     for delta in solution.deltas:
         assert delta.magnitude == pytest.approx(1.0, abs=1e-6)
-    assert Measured(chain, solution).over < 1e-3  # twist is badly conditioned beside a swing of 180 degrees
+    measured = Measured(chain, solution)
+    assert measured.over < 1e-4 or not measured.has_twist  # at a swing of 180 degrees twist is float32 noise
     assert two_bone_limits.solve(chain, goal) == solution
 
 
