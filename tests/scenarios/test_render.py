@@ -1,0 +1,290 @@
+"""Scenarios about renders and exports: the same pose as in the viewport, nothing else frozen (LB-03, 05, 06, 39)."""
+
+from __future__ import annotations
+
+import math
+
+import bpy
+import numpy as np
+import pytest
+import rigs
+from mathutils import Vector
+
+pytestmark = pytest.mark.usefixtures("blank")
+
+
+def keyed_target(**settings):
+    obj = rigs.l2s()
+    target = rigs.empty("T")
+    for frame, place in ((1, (1.2, 0, 0.5)), (20, (0.3, -0.9, 1.0))):
+        target.location = place
+        target.keyframe_insert("location", frame=frame)
+    rigs.add_chain_by_properties(obj, "lo", target, rigs.empty("P", (0, -3, 0)), **settings)
+    return obj, target
+
+
+def skin(obj: bpy.types.Object, bone: str, point: tuple[float, float, float]) -> bpy.types.Object:
+    """A mesh of one vertex that follows one bone."""
+    mesh = bpy.data.meshes.new("Skin")
+    mesh.from_pydata([point], [], [])
+    skinned = bpy.data.objects.new("Skin", mesh)
+    bpy.context.scene.collection.objects.link(skinned)
+    skinned.vertex_groups.new(name=bone).add([0], 1.0, "REPLACE")
+    skinned.modifiers.new("Armature", "ARMATURE").object = obj
+    return skinned
+
+
+def test_lb_03_keyed_bones_and_what_they_deform_have_no_lag() -> None:
+    obj, target = keyed_target()
+    for name in ("up", "lo"):
+        for frame, angle in ((1, 0.1), (20, 0.9)):
+            rigs.turn(obj, name, "X", angle)
+            rigs.key_rotation(rigs.bone(obj, name), frame)
+    skinned = skin(obj, "lo", (0, 0, 2))
+    for frame in (1, 7, 10, 20, 7):
+        rigs.frame_set(frame)
+        assert rigs.tip_error(obj, "lo", target) <= 1e-5
+        vertex = skinned.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.vertices[0].co
+        assert (skinned.matrix_world @ vertex - rigs.world_position(target)).length <= 1e-5
+
+
+def glowing_cube(obj: bpy.types.Object, bone: str) -> bpy.types.Object:
+    mesh = bpy.data.meshes.new("Cube")
+    corners = [(x, y, z) for x in (-0.2, 0.2) for y in (-0.2, 0.2) for z in (-0.2, 0.2)]
+    faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    mesh.from_pydata(corners, [], faces)
+    material = bpy.data.materials.new("Glow")
+    material.use_nodes = True
+    tree = material.node_tree
+    tree.nodes.clear()
+    glow, out = tree.nodes.new("ShaderNodeEmission"), tree.nodes.new("ShaderNodeOutputMaterial")
+    tree.links.new(glow.outputs[0], out.inputs[0])
+    mesh.materials.append(material)
+    cube = bpy.data.objects.new("Cube", mesh)
+    bpy.context.scene.collection.objects.link(cube)
+    cube.parent, cube.parent_type, cube.parent_bone = obj, "BONE", bone
+    return cube
+
+
+def small_render(scene: bpy.types.Scene, folder) -> None:
+    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    scene.collection.objects.link(camera)
+    camera.data.type, camera.data.ortho_scale = "ORTHO", 5
+    camera.location, camera.rotation_euler = (0, -10, 0), (math.pi / 2, 0, 0)
+    scene.camera = camera
+    render = scene.render
+    render.engine = "CYCLES"
+    scene.cycles.samples, scene.cycles.device = 1, "CPU"
+    render.resolution_x = render.resolution_y = 16
+    render.film_transparent = True
+    render.filepath = str(folder / "f")
+    render.image_settings.file_format = "PNG"
+
+
+def centroid(path) -> Vector:
+    """Centre of what is not transparent, in pixels from the middle of the picture."""
+    image = bpy.data.images.load(str(path))
+    pixels = np.array(image.pixels[:]).reshape(16, 16, 4)[..., 3]
+    bpy.data.images.remove(image)
+    rows, columns = np.mgrid[0:16, 0:16]
+    return Vector(((pixels * columns).sum() / pixels.sum() - 7.5, (pixels * rows).sum() / pixels.sum() - 7.5))
+
+
+def test_lb_05_a_rendered_animation_shows_the_pose_of_its_frames(tmp_path) -> None:
+    obj, _ = keyed_target()
+    tip = rigs.bone(obj, "lo")
+    for frame, weight in ((1, 0.0), (3, 1.0)):
+        tip.limb_ik_weight = weight
+        tip.keyframe_insert("limb_ik_weight", frame=frame)
+    cube = glowing_cube(obj, "lo")
+    scene = bpy.context.scene
+    small_render(scene, tmp_path)
+    scene.frame_start, scene.frame_end = 1, 3
+    theory = {}
+    for frame in (1, 2, 3):
+        rigs.frame_set(frame)
+        place = rigs.world_position(cube)
+        theory[frame] = Vector((place.x, place.z)) * 16 / 5
+    pose = rigs.local_rotations(obj)
+    bpy.ops.render.render(animation=True)
+    for frame, expected in theory.items():
+        assert (centroid(tmp_path / f"f{frame:04}.png") - expected).length <= 0.5
+    assert (theory[3] - theory[1]).length > 1
+    rigs.update()
+    assert scene.frame_current == 3
+    assert rigs.local_distance(pose, rigs.local_rotations(obj)) <= 1e-5
+
+
+def test_a_render_freezes_nothing_that_is_animated_beside_the_chain(tmp_path) -> None:
+    obj, _ = keyed_target()
+    hand, up = rigs.bone(obj, "hand"), rigs.bone(obj, "up")
+    constraint = hand.constraints.new("LIMIT_SCALE")
+    obj["mood"] = 0.0
+    hand["grip"] = 0.0
+    driver = obj.driver_add("delta_location", 1).driver
+    driver.type = "SUM"
+    variable = driver.variables.new()
+    variable.targets[0].id, variable.targets[0].data_path = obj, '["mood"]'
+    for frame in (1, 10):
+        obj.location.x = obj["mood"] = hand["grip"] = frame / 10
+        hand.scale.x = up.location.x = constraint.influence = frame / 10
+        obj.keyframe_insert("location", frame=frame)
+        obj.keyframe_insert('["mood"]', frame=frame)
+        hand.keyframe_insert('["grip"]', frame=frame)
+        hand.keyframe_insert("scale", frame=frame)
+        up.keyframe_insert("location", frame=frame)
+        constraint.keyframe_insert("influence", frame=frame)
+    rigs.set_interpolation(obj, "LINEAR")
+    scene = bpy.context.scene
+    small_render(scene, tmp_path)
+    rigs.frame_set(1)
+    seen = []
+
+    def look(shown: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+        one = obj.evaluated_get(depsgraph)
+        bones = one.pose.bones
+        seen.append(
+            (
+                depsgraph.mode,
+                shown.frame_current,
+                one.location.x,
+                one["mood"],
+                one.delta_location.y,
+                bones["hand"]["grip"],
+                bones["hand"].scale.x,
+                bones["up"].location.x,
+                bones["hand"].constraints[0].influence,
+            )
+        )
+
+    def after(*_: object) -> None:
+        """What the render engine gets: read in the second evaluation through the evaluated object at write time."""
+
+    bpy.app.handlers.frame_change_post.append(look)
+    scene.frame_start, scene.frame_end = 4, 6
+    try:
+        bpy.ops.render.render(animation=True)
+    finally:
+        bpy.app.handlers.frame_change_post.remove(look)
+    rendered = [row for row in seen if row[0] == "RENDER"]
+    assert [row[1] for row in rendered] == [4, 5, 6]
+    for row in rendered:
+        assert row[2:] == pytest.approx([row[1] / 10] * 7, abs=1e-6), row
+
+
+def test_another_scenes_frame_freezes_nothing_and_is_right() -> None:
+    """The second scene's evaluation is the one that a write could freeze: its result is read after the update."""
+    obj, target = keyed_target()
+    up = rigs.bone(obj, "up")
+    for frame in (1, 10):
+        obj.location.y = up.location.x = frame / 10
+        obj.keyframe_insert("location", frame=frame)
+        up.keyframe_insert("location", frame=frame)
+    rigs.set_interpolation(obj, "LINEAR")
+    rigs.frame_set(1)
+    other = bpy.data.scenes.new("Other")
+    for one in (obj, target, bpy.data.objects["P"]):
+        other.collection.objects.link(one)
+    for frame in (7, 3, 8):
+        other.frame_set(frame)
+        depsgraph = other.view_layers[0].depsgraph
+        seen = obj.evaluated_get(depsgraph)
+        assert seen.location.y == pytest.approx(frame / 10, abs=1e-6)
+        assert seen.pose.bones["up"].location.x == pytest.approx(frame / 10, abs=1e-6)
+        end = seen.matrix_world @ seen.pose.bones["lo"].tail
+        assert (end - target.evaluated_get(depsgraph).matrix_world.translation).length <= 1e-5
+
+
+def test_lb_06_no_loop_and_no_writes_when_idle() -> None:
+    from limb_ik.rig import write
+
+    pairs = []
+    for number in range(2):
+        obj = rigs.l2b(name=f"Rig{number}", location=(3 * number, 0, 0))
+        target = rigs.empty(f"T{number}", (3 * number + 0.6, -0.4, 1.2))
+        rigs.add_chain_by_properties(obj, "lo", target)
+        pairs.append((obj, target))
+    rigs.update()
+    depth, deepest, calls, writes = [0], [0], [0], []
+
+    def count(*_: object) -> None:
+        depth[0] += 1
+        deepest[0] = max(deepest[0], depth[0])
+        calls[0] += 1
+        depth[0] -= 1
+
+    original = write._write_bones
+    write._write_bones = lambda rig, wanted: (writes.append(rig.obj.name), original(rig, wanted))
+    bpy.app.handlers.depsgraph_update_post.append(count)
+    try:
+        pairs[0][1].location.x += 0.1
+        rigs.update()
+        assert writes == ["Rig0"]
+        writes.clear()
+        for _ in range(20):
+            rigs.update()
+        assert writes == []
+
+        def meddle(*_: object) -> None:
+            pairs[0][0]["counter"] = calls[0]
+
+        bpy.app.handlers.depsgraph_update_post.append(meddle)
+        try:
+            for _ in range(20):
+                rigs.update()
+        finally:
+            bpy.app.handlers.depsgraph_update_post.remove(meddle)
+        assert writes == []
+        assert deepest[0] == 1
+    finally:
+        bpy.app.handlers.depsgraph_update_post.remove(count)
+        write._write_bones = original
+    for obj, target in pairs:
+        assert rigs.tip_error(obj, "lo", target) <= 1e-5
+
+
+@pytest.mark.parametrize("failure", ["no camera", "unwritable folder"])
+def test_lb_39_a_failed_render_leaves_nothing_stuck(failure: str, tmp_path) -> None:
+    obj, target = keyed_target()
+    scene = bpy.context.scene
+    small_render(scene, tmp_path)
+    if failure == "no camera":
+        scene.camera = None
+    else:
+        scene.render.filepath = "/proc/nowhere/f"
+    scene.frame_start, scene.frame_end = 1, 2
+    try:
+        bpy.ops.render.render(animation=True)
+    except RuntimeError:
+        pass
+    rigs.frame_set(5)
+    assert rigs.tip_error(obj, "lo", target) <= 1e-5
+    path = str(tmp_path / "saved.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    rigs.frame_set(6)
+    assert rigs.tip_error(bpy.data.objects["Rig"], "lo", bpy.data.objects["T"]) <= 1e-5
+
+
+def test_hidden_and_excluded_targets_are_read_at_their_frame() -> None:
+    obj, target = keyed_target()
+    collection = bpy.data.collections.new("Away")
+    bpy.context.scene.collection.children.link(collection)
+    bpy.context.scene.collection.objects.unlink(target)
+    collection.objects.link(target)
+    ways = {
+        "hide_viewport": lambda on: setattr(target, "hide_viewport", on),
+        "hide_render": lambda on: setattr(target, "hide_render", on),
+        "hide_set": lambda on: target.hide_set(on),
+        "collection": lambda on: setattr(collection, "hide_viewport", on),
+        "exclude": lambda on: setattr(bpy.context.view_layer.layer_collection.children["Away"], "exclude", on),
+    }
+    for name, hide in ways.items():
+        hide(True)
+        for frame in (4, 15, 9):
+            rigs.frame_set(frame)
+            part = (frame - 1) / 19
+            eased = np.array(rigs.world_position(target))
+            assert rigs.tip_error(obj, "lo", tuple(eased)) <= 1e-5, name
+            assert 0 < part < 1
+        hide(False)
