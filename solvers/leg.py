@@ -32,7 +32,7 @@ def solve(chain: Chain, goal: Goal) -> Solution:
     they allow none, the legal pose is brought as near as ``iterations`` steps do.
 
     Args:
-        chain: Root to tip. ``bend_axis`` is positive in the sense in which the first joint that is bent at rest bends.
+        chain: Root to tip. ``bend_axis``: ``bend_plane.rest_bend_axis`` of root, **first** inner joint and end.
         goal: ``start`` and ``tolerance`` don't count; ``iterations`` only where the root stands at a limit.
 
     Space: armature, the deltas too: a joint's solved orientation is ``delta @ fk``. Between neighbours bones turn about
@@ -59,7 +59,7 @@ def solve(chain: Chain, goal: Goal) -> Solution:
 
 
 def pole_direction(chain: Chain) -> Vector:
-    """Where match and set-up put the pole, seen from the root: the side that the first bent joint stands out to.
+    """Where match and set-up put the pole, seen from the root: the side that the first inner joint stands on.
 
     Space: armature. Unit length, at right angles to the line root to end in FK.
     """

@@ -12,7 +12,7 @@ from itertools import pairwise
 from .bend_plane import HINGE_FULL, HINGE_NONE, HINGE_WEIGHT, NO_DIRECTION, FKLimb
 from .blending import smoothstep
 from .chain import Chain
-from .rotations import Quat, as_quat, conjugate, normalized, rotate, shortest_arc, to_rotation_vector
+from .rotations import Quat, as_quat, normalized, rotate, shortest_arc, to_rotation_vector
 from .vectors import (
     UNIT_X,
     UNIT_Y,
@@ -52,32 +52,29 @@ def swing_between(before: Vec, after: Vec, fallback_axis: Vec) -> Vec:
 def rest_ratios(chain: Chain) -> list[float]:
     """How far and to which side each inner joint bends at rest, against the one that bends most.
 
-    The first is positive: its side is the leg's. A joint straight at rest bends against the one before, a little.
+    Positive: as the leg does that has its first inner joint where it stands off the line root to end at rest; so
+    does ``Chain.bend_axis`` (``bend_plane.rest_bend_axis`` of root, first inner joint and end).
+    Undefined input: a joint straight at rest bends against the one before, a little; without rest, to and fro.
     """
     count = len(chain.joints) - 1
     if len(chain.rest_heads) != count + 2:
         return [(-1.0) ** index for index in range(count)]
-    directions = directions_of([as_vec(point) for point in chain.rest_heads], UNIT_Y)
+    points = [as_vec(point) for point in chain.rest_heads]
+    directions = directions_of(points, UNIT_Y)
     swings = [swing_between(before, after, ZERO) for before, after in pairwise(directions)]
-    axis = next((unit(swing) for swing in swings if length(swing) >= REST_SIGN), ZERO)
+    axis = _rest_axis(points, directions[0], swings)
     sizes = [max(length(swing), STRAIGHT) for swing in swings]
     ratios, sign = [], -1.0
     for swing, size in zip(swings, sizes, strict=True):
         sign = math.copysign(1.0, dot(swing, axis)) if length(swing) >= REST_SIGN else -sign
         ratios.append(sign * size / max(sizes))
-    return [ratio * math.copysign(1.0, ratios[0]) for ratio in ratios]
+    return ratios
 
 
-def rest_bend_axis(rest_heads: Sequence[Vec], root_orientation: Quat) -> Vec:
-    """The hinge that a leg's rest joints show: what ``Chain.bend_axis`` has to be for a leg that stores none.
-
-    Space: ``rest_heads`` (joints and end) and ``root_orientation`` (the root bone's) in armature space at rest; the
-    answer, unit, in the root bone's local space. Undefined input: no joint bent by half a degree: local +X.
-    """
-    directions = directions_of(rest_heads, UNIT_Y)
-    swings = (swing_between(before, after, ZERO) for before, after in pairwise(directions))
-    axis = next((unit(swing) for swing in swings if length(swing) >= REST_SIGN), ZERO)
-    return UNIT_X if axis == ZERO else rotate(conjugate(root_orientation), axis)
+def _rest_axis(points: Sequence[Vec], first: Vec, swings: Sequence[Vec]) -> Vec:
+    """The hinge of root, first inner joint and end; where these are in line, that of the first joint that is bent."""
+    stands_off = swing_between(first, unit(subtract(points[-1], points[1])), ZERO)
+    return next((unit(swing) for swing in (stands_off, *swings) if length(swing) >= REST_SIGN), ZERO)
 
 
 def plane_of(chain: Chain, points: Sequence[Vec], swings: Sequence[Vec], ratios: Sequence[float]) -> FKLimb:

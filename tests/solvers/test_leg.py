@@ -16,10 +16,12 @@ import bpy
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from limb_ik.solvers import leg, leg_plane, leg_reach, leg_shape, two_bone
+from limb_ik.solvers import leg, leg_reach, leg_shape, two_bone
+from limb_ik.solvers.bend_plane import rest_bend_axis
 from limb_ik.solvers.chain import FREE_JOINT, Chain, Goal, Joint, JointKind, JointLimits, Solution, Status
 from limb_ik.solvers.joint_limits import is_legal, measure
 from limb_ik.solvers.rotations import Quat, angle_between, as_quat, conjugate, from_axis_angle, multiply
+from limb_ik.solvers.vectors import as_vec
 from mathutils import Matrix, Quaternion, Vector
 
 LEGS = {
@@ -358,8 +360,8 @@ def test_a_straight_leg_takes_its_signs_from_rest() -> None:
 def test_a_leg_straight_in_fk_folds_as_it_stands_at_rest(name: str) -> None:
     """With the bend axis that rest shows: straightened in FK, it takes rest's side and signs at half its length."""
     chain = rigify(name)
-    rest_points = [tuple(point) for point in points_of(chain)]
-    axis = leg_plane.rest_bend_axis(rest_points, as_quat(chain.joints[0].fk))
+    root, first, *_, end = (as_vec(point) for point in points_of(chain))
+    axis = rest_bend_axis(root, first, end, as_quat(chain.joints[0].fk))
     across = (chain.joints[0].fk @ Vector(axis)).normalized()
     straight = replace(unbent(chain, 0.0), bend_axis=Vector(axis))
     solution = leg.solve(straight, Goal(at(straight, 0.5)))
@@ -404,6 +406,15 @@ def test_the_first_joint_stands_on_the_poles_side(name: str) -> None:
         assert knee.dot(pole - line * pole.dot(line)) > 0.0
         assert abs(knee.normalized().dot(across)) <= (0.13 if "front, 4" in name else 0.06)
         """The metarigs' legs are that far from plane; the horse's shoulder blade is furthest."""
+
+
+def test_the_poles_side_is_where_the_first_joint_stands() -> None:
+    """A knee of 5 degrees before a hock of -60: the hock tilts the line so far that the knee stands behind it."""
+    chain = bent(5.0, -60.0, rest=(5.0, -60.0))
+    root, first, *_, end = (as_vec(point) for point in points_of(chain))
+    chain = replace(chain, bend_axis=Vector(rest_bend_axis(root, first, end, (1.0, 0.0, 0.0, 0.0))))
+    knee = chain.joints[1].head - root_of(chain)
+    assert leg.pole_direction(chain).dot(knee) > 0.2
 
 
 def test_pole_angle_turns_about_the_line() -> None:
