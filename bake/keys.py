@@ -255,6 +255,7 @@ def _write_channel(id_block: bpy.types.ID, curve: bpy.types.FCurve, keys: Keys) 
     keys = _in_action_time(cast(Any, id_block).animation_data, keys)
     first, last = float(keys.frames[0]), float(keys.frames[-1])
     curve.mute = False
+    curve.is_valid = True  # Blender skips a curve whose property was missing once
     replace_range(curve, keys, first, last)
     if any(not modifier.mute for modifier in curve.modifiers):
         # What modifiers add depends on the frame alone: keys that are lower by it give the value asked for.

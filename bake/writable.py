@@ -88,6 +88,8 @@ def _why_channels_not_writable(
 
 
 def _why_curve_not_writable(curve: bpy.types.FCurve, first: float, last: float, is_every_frame: bool) -> str:
+    if len(curve.sampled_points):
+        return "is a curve of samples without keys: turn it into keyframes first"
     if curve.lock:
         return "is locked: unlock the channel"
     if curve.group is not None and curve.group.mute:

@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mathutils import Euler, Quaternion
-from mathutils import Vector as Vec
-
 from limb_ik.bake import keys
 from limb_ik.rig import compat
 from limb_ik.rig.errors import LimbIKError
+from mathutils import Euler, Quaternion
+from mathutils import Vector as Vec
 
 # Keys are stored as 32-bit floats; angles here stay below 2π.
 FLOAT32 = 1e-6
@@ -275,6 +274,25 @@ def test_what_would_have_no_effect_is_refused() -> None:
     refused(obj, "Replace")
     anim.action_blend_type = 'REPLACE'
     keys.write_rotation_keys(obj, {"up": rotations()}, FRAMES)
+
+
+def test_a_curve_of_samples_is_refused() -> None:
+    obj = armature()
+    fk_keys(obj)
+    curve: Any = compat.find_fcurve(obj, keys.rotation_path(obj.pose.bones["up"]), 1)
+    curve.convert_to_samples(1, 20)
+    refused(obj, "samples")
+    curve.convert_to_keyframes(1, 20)
+    keys.write_rotation_keys(obj, {"up": rotations()}, FRAMES)
+
+
+def test_a_curve_that_blender_gave_up_acts_again() -> None:
+    obj = armature()
+    keys.write_rotation_keys(obj, {"up": rotations()}, FRAMES)
+    for curve in compat.fcurves_of(obj):
+        curve.is_valid = False
+    keys.write_rotation_keys(obj, {"up": rotations(speed=0.3)}, FRAMES)
+    assert shown(obj, "up", 7) == pytest.approx(rotations(speed=0.3)[6], abs=FLOAT32)
 
 
 def test_bad_input_is_refused() -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import bpy
 import pytest
-
 from limb_ik.rig import channels, compat
 
 PATH = 'pose.bones["up"].limb_ik_test_switch'

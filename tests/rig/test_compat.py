@@ -7,7 +7,6 @@ from typing import Any
 
 import bpy
 import pytest
-
 from limb_ik.rig import compat
 from limb_ik.rig.errors import LimbIKError
 
