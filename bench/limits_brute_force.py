@@ -330,7 +330,9 @@ FAMILIES = [
     ("ball knee, ball root", JointKind.BALL, JointKind.BALL, False, 0.1),
     ("free knee, ball root", JointKind.BALL, JointKind.FREE, False, 0.1),
     ("hinge knee, ball root, bone Y off the limb", JointKind.BALL, JointKind.HINGE, True, 0.05),
-    ("hinge knee, hinge root", JointKind.HINGE, JointKind.HINGE, False, 0.05),
+    ("hinge knee, hinge root", JointKind.HINGE, JointKind.HINGE, False, 0.03),
+    ("free knee, hinge root", JointKind.HINGE, JointKind.FREE, False, 0.01),
+    ("ball knee, hinge root", JointKind.HINGE, JointKind.BALL, False, 0.01),
 ]
 """Name, kinds of the root and the mid joint, whether bones point off the limb, part of the cases."""
 
@@ -360,7 +362,8 @@ def main() -> int:
             f" illegal {tally.illegal} (worst {tally.worst_excess:.1e} rad);"
             f" brute force nearer to the pole {tally.further_from_pole}/{tally.compared_swivels}"
             f" (worst {tally.worst_swivel:.1e} rad);"
-            f" {1e6 * tally.seconds / max(tally.cases, 1):.0f} µs a solve"
+            f" {1e6 * tally.seconds / max(tally.cases, 1):.0f} µs a solve",
+            flush=True,
         )
         disagreements += tally.disagreements + len(tally.bad)
     print(f"{disagreements} disagreements")

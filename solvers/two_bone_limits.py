@@ -110,7 +110,8 @@ def _limited_solution(chain: Chain, fk: FKLimb, goal: Goal, aim: Aim, limited: L
     status, reason = outcome(fk, goal, aim, error)
     if status != Status.REACHED and error > without + REACHED * fk.length:
         return Solution(deltas, Status.LIMITED, error, limited.reason)
-    return Solution(deltas, status, error, reason or (f"pole not met: {limited.reason}" if limited.is_off_pole else ""))
+    is_off_pole = limited.is_off_pole and goal.pole is not None
+    return Solution(deltas, status, error, reason or (f"pole not met: {limited.reason}" if is_off_pole else ""))
 
 
 def limited_turns(chain: Chain, fk: FKLimb, aim: Aim, free: Turns) -> Limited:
