@@ -16,7 +16,7 @@ from pathlib import Path
 import bpy
 from mathutils import Matrix, Quaternion, Vector
 
-from .solvers.rotations import to_euler
+from .solvers.rotations import as_quat, to_euler
 from .solvers.vectors import ZERO
 
 # Blender's Z up, -Y forward to the Y up, Z forward of BVH: what Blender's importer undoes.
@@ -155,7 +155,7 @@ def _motion(
         values: list[str] = []
         for name, joint in joints.items():
             # BVH turns about the axes in the other order than Blender's Euler names say.
-            before[name] = to_euler(quat(sample[name].rotation), joint.order[::-1], before[name])
+            before[name] = to_euler(as_quat(sample[name].rotation), joint.order[::-1], before[name])
             if name in moving:
                 values.append(_numbers(sample[name].position))
             values.append(_numbers(math.degrees(before[name]['XYZ'.index(axis)]) for axis in joint.order))

@@ -1,0 +1,207 @@
+"""The command line: ``blender --command limb_ik ARGS`` and, beside the bpy wheel, ``limb-ik ARGS``.
+
+Only reads arguments, hands them on and prints: results go to stdout, messages
+to stderr; 0 is done, 1 the work failed, 2 usage. Must not touch Blender's data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import atexit
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import bpy
+
+from . import cli_bake, cli_setup, demo
+from .files import READABLE, WRITABLE
+from .quiet import show_chatter, stdout_to_stderr
+from .rig.errors import LimbIKError
+
+PROGRAM = "limb-ik"
+DONE, FAILED = 0, 1
+SOLVERS = ("TWO_BONE", "LEG", "FABRIK", "LOOK_AT")
+MOTIONS = ("AUTO", "FK", "KEYS", "STILL")
+AFTERS = ("MUTE", "REMOVE", "KEEP")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command.
+
+    Args:
+        argv: The arguments after the program's name; None where this process is
+            ours alone: they are those of the process, and it ends here.
+
+    Returns:
+        The exit status: 0 done, 1 the work failed, 2 usage.
+    """
+    status = _run(sys.argv[1:] if argv is None else list(argv))
+    if argv is None:
+        _leave(status)
+    return status
+
+
+def _run(words: list[str]) -> int:
+    try:
+        arguments = _parser().parse_args(_joined_frames(words))
+    except SystemExit as stop:  # argparse has said why
+        return stop.code if isinstance(stop.code, int) else FAILED
+    show_chatter(arguments.verbose)
+    _register_where_needed()
+    try:
+        with stdout_to_stderr():
+            text, status = arguments.run(arguments)
+    except LimbIKError as problem:
+        print(f"{PROGRAM}: {problem}", file=sys.stderr)
+        return FAILED
+    if text:
+        print(text, flush=True)
+    return int(status)
+
+
+def _register_where_needed() -> None:
+    """With the bpy wheel nobody has enabled the extension; a handler left at exit would crash 4.2 and hang 4.5."""
+    if hasattr(bpy.types.PoseBone, "limb_ik_solver"):
+        return
+    package = sys.modules[__name__.rpartition(".")[0]]
+    package.register()
+    atexit.register(package.unregister)
+
+
+def _leave(status: int) -> None:
+    """Ends the process without Blender's own clean-up, which hangs in 4.5 after a Python driver failed."""
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+def _joined_frames(words: list[str]) -> list[str]:
+    """``--frames -10:5`` as one word: argparse takes what begins with a dash for an option."""
+    joined: list[str] = []
+    for word in words:
+        if joined and joined[-1] == "--frames":
+            joined[-1] = f"--frames={word}"
+        else:
+            joined.append(word)
+    return joined
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=PROGRAM,
+        description="Exact inverse kinematics for armatures, without a window.",
+        epilog=f"FILE: {', '.join(READABLE)}. OUT: {', '.join(WRITABLE)}. Exit status: 0 done, 1 failed, 2 usage.",
+    )
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    _add_inspect(commands)
+    _add_add(commands)
+    _add_bake(commands)
+    _add_demo(commands)
+    return parser
+
+
+_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+_Run: TypeAlias = Callable[[argparse.Namespace], tuple[str, int]]
+
+
+def _command(commands: _Commands, name: str, run: _Run, text: str) -> argparse.ArgumentParser:
+    command = commands.add_parser(name, help=text, description=text)
+    command.set_defaults(run=run)
+    command.add_argument("--verbose", action="store_true", help="show what Blender's importers and exporters print")
+    return command
+
+
+def _add_trust(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--trust", action="store_true", help="run scripts and Python drivers of a .blend")
+
+
+def _add_inspect(commands: _Commands) -> None:
+    command = _command(commands, "inspect", _inspect, "Print armatures, limbs and chains of a file as JSON.")
+    command.add_argument("file", metavar="FILE", type=Path)
+    _add_trust(command)
+
+
+def _add_add(commands: _Commands) -> None:
+    command = _command(commands, "add", cli_setup.add, "Add IK to a rig and write a .blend.")
+    command.add_argument("file", metavar="FILE", type=Path)
+    command.add_argument("-o", "--output", metavar="OUT", type=Path, required=True, help="the .blend to write")
+    command.add_argument("--armature", metavar="N", help="name of the armature (default: all)")
+    what = command.add_mutually_exclusive_group()
+    what.add_argument("--limbs", type=_limbs, metavar="arms,legs", default=None, help="which limbs (default: both)")
+    what.add_argument("--chain", type=_chain, metavar="ROOT:TIP[:END]", help="one chain by its bones")
+    what.add_argument("--setup", metavar="JSON", type=Path, help="the chains that an inspect printed")
+    command.add_argument("--solver", type=str.upper, choices=SOLVERS, help="of --chain (default: by its length)")
+    command.add_argument("--motion", type=str.upper, choices=MOTIONS, default="AUTO", help="(default: auto)")
+    _add_trust(command)
+
+
+def _add_bake(commands: _Commands) -> None:
+    command = _command(commands, "bake", cli_bake.bake, "Bake IK to keyframes.")
+    command.add_argument("files", metavar="FILE", type=Path, nargs="+")
+    command.add_argument("-o", "--output", metavar="OUT", type=Path, required=True, help="of several FILEs: a folder")
+    command.add_argument("--action", metavar="NAME", help="bake into this action (default: the active one)")
+    command.add_argument("--frames", type=_frames, metavar="A:B", help="(default: the action's range)")
+    command.add_argument("--step", type=_positive, metavar="N", default=1, help="a key every N frames (default: 1)")
+    command.add_argument("--reduce", type=_length, metavar="METRES", default=0.0, help="fewer keys, off by this at most")
+    command.add_argument("--after", type=str.upper, choices=AFTERS, default="MUTE", help="the chains (default: mute)")
+    command.add_argument("--jobs", type=_positive, metavar="N", default=1, help="how many files at a time (default: 1)")
+    command.add_argument("--resume", action="store_true", help="leave out files whose output is there and not older")
+    command.add_argument("--report", metavar="FILE", type=Path, help="write what was done as JSON")
+    _add_trust(command)
+
+
+def _add_demo(commands: _Commands) -> None:
+    command = _command(commands, "demo", _demo, "A rig that Blender ships, IK on its limbs, baked, with a picture.")
+    command.add_argument("-o", "--output", metavar="DIR", type=Path, default=Path("demo"), help="(default: demo)")
+
+
+def _inspect(arguments: argparse.Namespace) -> tuple[str, int]:
+    found = cli_setup.inspect(arguments.file, trust=arguments.trust)
+    return json.dumps(found, indent=2, ensure_ascii=False), DONE
+
+
+def _demo(arguments: argparse.Namespace) -> tuple[str, int]:
+    return demo.run(arguments.output)
+
+
+def _limbs(text: str) -> frozenset[str]:
+    names = frozenset(text.lower().split(","))
+    if not names <= {"arms", "legs"}:
+        raise argparse.ArgumentTypeError(f"{text!r} is not arms, legs or arms,legs")
+    return names
+
+
+def _chain(text: str) -> tuple[str, str, str]:
+    root, tip, end = [*text.split(":"), ""][:3] if text.count(":") in {1, 2} else ("", "", "")
+    if not (root and tip):
+        raise argparse.ArgumentTypeError(f"{text!r} is not ROOT:TIP or ROOT:TIP:END")
+    return root, tip, end
+
+
+def _frames(text: str) -> tuple[int, int]:
+    first, colon, last = text.partition(":")
+    try:
+        return int(first), int(last if colon else first)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not A:B with two whole frames") from None
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 up")
+    return int(text)
+
+
+def _length(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a length from 0 up")
+    return value

@@ -1,0 +1,112 @@
+"""``bake`` of the command line: one file in this process, several each in one of their own.
+
+Must not read arguments' text. Calls the same plain function as the operator.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from . import cli_jobs
+from .bake.baking import BakeOptions, BakeReport
+from .bake.baking import bake as bake_objects
+from .cli_drivers import needed_by, refuse_blocked_drivers
+from .cli_setup import open_rig
+from .files import check_readable, check_writable, motion_range, save_file, write_text
+from .rig import compat
+from .rig.chains import tips
+from .rig.errors import LimbIKError
+
+
+def bake(arguments: argparse.Namespace) -> tuple[str, int]:
+    """The command ``bake``: what was done in words, and the exit status."""
+    _check_frames(arguments.frames)
+    if arguments.report is not None:
+        check_writable(arguments.report, [arguments.report.suffix.lower()])
+    pairs = cli_jobs.outputs(arguments.files, arguments.output)
+    if len(pairs) > 1:
+        records = cli_jobs.run_all(pairs, arguments)
+    else:
+        records = [_baked_or_skipped(*pairs[0], arguments)]
+    if arguments.report is not None:
+        write_text(arguments.report, json.dumps({"files": records}, indent=2, ensure_ascii=False) + "\n")
+    failed = [record for record in records if record["status"] == "failed"]
+    if failed:
+        cli_jobs.say_failed(failed)
+    return "\n".join(_words(record) for record in records if record["status"] != "failed"), 1 if failed else 0
+
+
+def _baked_or_skipped(source: Path, target: Path, arguments: argparse.Namespace) -> dict[str, Any]:
+    if arguments.resume and cli_jobs.is_done(source, target):
+        return cli_jobs.record(source, target, "skipped")
+    started = time.perf_counter()
+    report = bake_file(source, target, arguments)
+    seconds = round(time.perf_counter() - started, 3)
+    return cli_jobs.record(source, target, "done", seconds=seconds, message=report.sentence(), bake=asdict(report))
+
+
+def bake_file(source: Path, target: Path, arguments: argparse.Namespace) -> BakeReport:
+    """Opens a file, bakes all its chains and writes the result."""
+    check_readable(source)
+    check_writable(target)
+    objects = [obj for obj in open_rig(source, trust=arguments.trust) if tips(obj)]
+    if not objects:
+        raise LimbIKError(f"{source.name} has no IK chain to bake; add makes them")
+    refuse_blocked_drivers(objects)
+    if arguments.action:
+        _use_action(objects, arguments.action)
+    frames = arguments.frames or _whole_range(objects)
+    _check_inside(frames, objects)
+    options = BakeOptions(
+        frame_start=frames[0],
+        frame_end=frames[1],
+        step=arguments.step,
+        reduce=arguments.reduce,
+        after=arguments.after,
+    )
+    report = bake_objects(bpy.context, objects, options)
+    save_file(target)
+    return report
+
+
+def _use_action(objects: Sequence[bpy.types.Object], name: str) -> None:
+    action = bpy.data.actions.get(name)
+    if action is None:
+        known = ", ".join(sorted(bpy.data.actions.keys())) or "none"
+        raise LimbIKError(f"no action is named '{name}': there is {known}")
+    for obj in objects:
+        animation = obj.animation_data or obj.animation_data_create()
+        animation.action = action
+        if compat.HAS_SLOTS and animation.action_slot is None and animation.action_suitable_slots:
+            animation.action_slot = animation.action_suitable_slots[0]
+
+
+def _whole_range(objects: Sequence[bpy.types.Object]) -> tuple[int, int]:
+    scene = bpy.context.scene
+    return motion_range(objects) or (scene.frame_start, scene.frame_end)
+
+
+def _check_frames(frames: tuple[int, int] | None) -> None:
+    if frames is not None and frames[0] > frames[1]:
+        raise LimbIKError(f"--frames {frames[0]}:{frames[1]} is empty: the first frame is after the last")
+
+
+def _check_inside(frames: tuple[int, int], objects: Sequence[bpy.types.Object]) -> None:
+    """A range outside everything that moves the rig, and outside the scene, would bake a still."""
+    moving = motion_range(block for block in needed_by(objects) if isinstance(block, bpy.types.Object))
+    scene = bpy.context.scene
+    first, last = moving or (scene.frame_start, scene.frame_end)
+    if frames[1] < first or frames[0] > last:
+        raise LimbIKError(f"--frames {frames[0]}:{frames[1]} is outside the animation, which has {first}:{last}")
+
+
+def _words(record: dict[str, Any]) -> str:
+    return f"{record['out']}: {record.get('message', 'there already, not older than its source')}"

@@ -1,0 +1,136 @@
+"""Many files: where each goes, and one child process for each, so that none can harm another.
+
+Must not know baking: a child runs the same command for its one file and leaves a
+report. Progress is shown on a terminal only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from .files import READABLE, WRITABLE, check_writable
+from .rig.errors import LimbIKError
+
+PACKAGE = __name__.rpartition(".")[0]
+FOLDER = Path(__file__).resolve().parent
+# A checkout's folder may have any name, so the child is told where the package is, not how to import it.
+WHEEL_CHILD = """
+import importlib, importlib.util, sys
+import bpy
+name, folder = sys.argv[1:3]
+spec = importlib.util.spec_from_file_location(name, folder + "/__init__.py", submodule_search_locations=[folder])
+sys.modules[name] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(sys.modules[name])
+sys.argv[1:] = sys.argv[3:]
+importlib.import_module(name + ".cli").main()
+"""
+
+
+def outputs(files: Sequence[Path], output: Path) -> list[tuple[Path, Path]]:
+    """Each file with where it goes: OUT itself, or a name in OUT where OUT is a folder.
+
+    Raises:
+        LimbIKError: OUT is no folder though there are several files, two files
+            would become one, or one would overwrite its source unasked.
+    """
+    if len(files) == 1 and not output.is_dir():
+        return [(files[0], output)]
+    if not output.is_dir():
+        if output.exists() or output.suffix.lower() in {*READABLE, *WRITABLE}:
+            raise LimbIKError(f"{output} is not a folder, which it has to be for {len(files)} files")
+        check_writable(output, [output.suffix.lower()])
+    pairs = [(source, output / _output_name(source)) for source in files]
+    for index, (source, target) in enumerate(pairs):
+        if target.resolve() in {other.resolve() for other in files}:
+            raise LimbIKError(f"{target} is an input, which would be overwritten: choose another folder")
+        if target in (other for _, other in pairs[:index]):
+            raise LimbIKError(f"two files would be written as {target}, one of them from {source}")
+    return pairs
+
+
+def _output_name(source: Path) -> str:
+    """The source's own name; what can be read and not written becomes .glb, which it is."""
+    return source.name if source.suffix.lower() in WRITABLE else f"{source.stem}.glb"
+
+
+def record(source: Path, target: Path, status: str, **details: Any) -> dict[str, Any]:
+    """One file's entry in the report."""
+    return {"file": str(source), "out": str(target), "status": status, **details}
+
+
+def is_done(source: Path, target: Path) -> bool:
+    """Whether the output is there, whole (it is moved into place when it is) and not older than its source."""
+    return target.is_file() and source.is_file() and target.stat().st_mtime >= source.stat().st_mtime
+
+
+def run_all(pairs: Sequence[tuple[Path, Path]], arguments: argparse.Namespace) -> list[dict[str, Any]]:
+    """Bakes every file in a process of its own, ``--jobs`` at a time; entries in the files' order."""
+    pairs[0][1].parent.mkdir(exist_ok=True)
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        waiting = {pool.submit(_run_one, *pair, arguments): pair for pair in pairs}
+        for number, future in enumerate(as_completed(waiting), start=1):
+            _show_progress(number, len(pairs), waiting[future][0])
+        return [future.result() for future in waiting]
+
+
+def say_failed(records: Sequence[dict[str, Any]]) -> None:
+    """The failed files, each with its reason, on stderr."""
+    for entry in records:
+        sys.stderr.write(f"failed: {entry['file']}: {entry['error']}\n")
+
+
+def _run_one(source: Path, target: Path, arguments: argparse.Namespace) -> dict[str, Any]:
+    if arguments.resume and is_done(source, target):
+        return record(source, target, "skipped")
+    with tempfile.TemporaryDirectory(prefix="limb_ik_") as folder:
+        report = Path(folder) / "report.json"
+        words = [*_child_program(), *_child_arguments(source, target, report, arguments)]
+        child = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        if child.returncode == 0 and report.exists():
+            entry: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))["files"][0]
+            return entry
+    return record(source, target, "failed", error=_reason(child))
+
+
+def _child_program() -> list[str]:
+    """The same Blender, or the same Python with its bpy."""
+    if bpy.app.binary_path:
+        return [bpy.app.binary_path, "--command", PACKAGE.rpartition(".")[2]]
+    return [sys.executable, "-c", WHEEL_CHILD, PACKAGE, str(FOLDER)]
+
+
+def _child_arguments(source: Path, target: Path, report: Path, arguments: argparse.Namespace) -> list[str]:
+    words = ["bake", str(source), "-o", str(target), "--report", str(report)]
+    words += ["--step", str(arguments.step), "--reduce", repr(arguments.reduce), "--after", arguments.after]
+    if arguments.action:
+        words += ["--action", arguments.action]
+    if arguments.frames:
+        words += ["--frames", "{}:{}".format(*arguments.frames)]
+    return words + [f"--{name}" for name in ("trust", "verbose") if getattr(arguments, name)]
+
+
+def _reason(child: subprocess.CompletedProcess[str]) -> str:
+    if child.returncode < 0:
+        return f"Blender crashed ({signal.Signals(-child.returncode).name})"
+    lines = [line for line in child.stderr.splitlines() if line.strip()]
+    return lines[-1].removeprefix("limb-ik: ") if lines else f"Blender ended with status {child.returncode}"
+
+
+def _show_progress(done: int, total: int, source: Path) -> None:
+    if sys.stderr.isatty():
+        end = "\n" if done == total else ""
+        width = os.get_terminal_size(sys.stderr.fileno()).columns
+        sys.stderr.write(f"\r{f'{done}/{total} {source.name}'[: width - 1]:<{width - 1}}{end}")
+        sys.stderr.flush()

@@ -1,0 +1,243 @@
+"""``inspect`` and ``add`` of the command line: what a rig has, and IK put onto it.
+
+Calls the same plain functions as the operators. Must not read arguments' text
+and must not print.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from .cli_drivers import refuse_blocked_drivers
+from .bake.match_range import match_ik
+from .files import BLEND, armatures, check_writable, motion_range, open_file, save_file
+from .properties import CHAIN_SPECS, JOINT_SPECS, PREFIX
+from .rig.chains import setup_of, tips
+from .rig.errors import LimbIKError
+from .rig.limb_skeleton import rest_skeleton
+from .rig.limbs import find_limbs
+from .rig.setup import ChainPlan, add_chains, is_animated, limb_plans
+
+# Belong to one rig's pose or scene; set-up finds them anew on another rig.
+NOT_CARRIED = frozenset(
+    "solver chain_length end_bone end_rotation target target_bone pole pole_bone target_space target_rest pole_rest"
+    " bend_axis end_offset status error message".split()
+)
+
+
+def inspect(path: Path, *, trust: bool = False) -> dict[str, Any]:
+    """Armatures, limbs and chains of a file, as plain values for JSON."""
+    found = open_rig(path, trust=trust)
+    scene = bpy.context.scene
+    scene.frame_set(scene.frame_current)  # so that the chains' status is of this frame
+    return {"armatures": [_armature(obj) for obj in found]}
+
+
+def add(arguments: argparse.Namespace) -> tuple[str, int]:
+    """The command ``add``: what was done in words, and the exit status."""
+    check_writable(arguments.output, [BLEND])
+    setup = read_setup(arguments.setup) if arguments.setup else None
+    objects = _chosen(open_rig(arguments.file, trust=arguments.trust), arguments.armature)
+    refuse_blocked_drivers(objects)
+    if arguments.chain:
+        added = {_only(objects).name: [_add_one(_only(objects), arguments)]}
+    elif setup is not None:
+        added = apply_setup(objects, setup, arguments.motion)
+    else:
+        added = _add_limbs(objects, arguments)
+    save_file(arguments.output)
+    lines = [f"{name}: IK on {', '.join(found)}" for name, found in added.items() if found]
+    return "\n".join([*lines, f"written: {arguments.output}"]), 0
+
+
+def open_rig(path: Path, *, trust: bool) -> list[bpy.types.Object]:
+    """Opens a file and gives its armature objects, of which there is at least one."""
+    open_file(path, trust=trust)
+    found = armatures()
+    if not found:
+        raise LimbIKError(f"{path.name} has no armature")
+    return found
+
+
+def read_setup(path: Path) -> list[Mapping[str, Any]]:
+    """The armatures that an ``inspect`` printed."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))["armatures"]
+        for armature in found:
+            for chain in armature["chains"]:
+                str(chain["tip"]), str(chain["root"]), str(chain["solver"])
+    except OSError as problem:
+        raise LimbIKError(f"{path} can't be read: {problem.strerror}") from problem
+    except (ValueError, KeyError, TypeError) as problem:
+        raise LimbIKError(f"{path} is not what inspect prints ({type(problem).__name__}: {problem})") from problem
+    return [armature for armature in found if armature["chains"]]
+
+
+def apply_setup(
+    objects: Sequence[bpy.types.Object], setup: Sequence[Mapping[str, Any]], motion: str
+) -> dict[str, list[str]]:
+    """Puts the chains of an ``inspect`` onto armatures: by name, or one onto one."""
+    if not setup:
+        raise LimbIKError("the set-up has no chains")
+    by_name = {armature.get("name"): armature for armature in setup}
+    pairs = [(obj, by_name[obj.name]) for obj in objects if obj.name in by_name]
+    if not pairs and len(setup) == 1:
+        pairs = [(_only(objects), setup[0])]
+    if not pairs:
+        raise LimbIKError("the set-up is for other armatures; name one with --armature")
+    wanted = [(obj, [_checked(obj, chain) for chain in entry["chains"]]) for obj, entry in pairs]
+    return {obj.name: [_apply_chain(obj, chain, motion) for chain in chains] for obj, chains in wanted}
+
+
+def chain_length(obj: bpy.types.Object, root: str, tip: str) -> int:
+    """How many bones there are from the tip up to the root, both counted."""
+    above = [bone_named(obj, tip), *bone_named(obj, tip).parent_recursive]
+    if bone_named(obj, root) not in above:
+        raise LimbIKError(f"bone '{tip}' is not below '{root}' in armature '{obj.name}'")
+    return above.index(bone_named(obj, root)) + 1
+
+
+def _armature(obj: bpy.types.Object) -> dict[str, Any]:
+    return {
+        "name": obj.name,
+        "bones": len(obj.pose.bones),
+        "limbs": [asdict(limb) for limb in find_limbs(rest_skeleton(obj.data))],
+        "chains": [_chain(obj, tip) for tip in tips(obj)],
+    }
+
+
+def _chain(obj: bpy.types.Object, tip: str) -> dict[str, Any]:
+    bone = obj.pose.bones[tip]
+    setup = next((chain for chain in setup_of(obj).chains if chain.tip == tip), None)
+    bones = [setup_of(obj).names[number] for number in setup.bones] if setup else []
+    settings = {spec.name: _plain(getattr(bone, PREFIX + spec.name)) for spec in CHAIN_SPECS}
+    joints = {name: found for name in bones if (found := _joint(obj.pose.bones[name]))}
+    return {"tip": tip, "root": bones[0] if bones else tip, **settings, "joints": joints}
+
+
+def _joint(bone: bpy.types.PoseBone) -> dict[str, Any]:
+    """The joint settings that were set."""
+    names = [spec.name for spec in JOINT_SPECS if bone.is_property_set(PREFIX + spec.name)]
+    return {name: _plain(getattr(bone, PREFIX + name)) for name in names}
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    return value.name if isinstance(value, bpy.types.ID) else list(value)
+
+
+def _chosen(objects: Sequence[bpy.types.Object], name: str | None) -> list[bpy.types.Object]:
+    chosen = [obj for obj in objects if name in {None, obj.name}]
+    if not chosen:
+        raise LimbIKError(f"no armature is named '{name}': there is {', '.join(obj.name for obj in objects)}")
+    return chosen
+
+
+def _only(objects: Sequence[bpy.types.Object]) -> bpy.types.Object:
+    if len(objects) != 1:
+        raise LimbIKError(f"name one with --armature: there is {', '.join(obj.name for obj in objects)}")
+    return objects[0]
+
+
+def _add_limbs(objects: Sequence[bpy.types.Object], arguments: argparse.Namespace) -> dict[str, list[str]]:
+    """Limbs on every armature that has some; an armature without limbs is a fault only where no other has any."""
+    kinds = arguments.limbs or {"arms", "legs"}
+    wanted = {kind for kind in ("arm", "leg") if f"{kind}s" in kinds}
+    limbed = [obj for obj in objects if any(limb.kind in wanted for limb in find_limbs(rest_skeleton(obj.data)))]
+    if not limbed:
+        raise LimbIKError(f"no {' or '.join(sorted(wanted))} found in {', '.join(obj.name for obj in objects)}")
+    return {obj.name: _add_limbs_to(obj, wanted, arguments.motion) for obj in limbed}
+
+
+def _add_limbs_to(obj: bpy.types.Object, wanted: set[str], motion: str) -> list[str]:
+    space = _target_space(obj, motion)
+    plans = limb_plans(obj, arms="arm" in wanted, legs="leg" in wanted, target_kind='EMPTY', target_space=space)
+    return _add_plans(obj, plans, motion)
+
+
+def _add_one(obj: bpy.types.Object, arguments: argparse.Namespace) -> str:
+    root, tip, end = arguments.chain
+    length = chain_length(obj, root, tip)
+    if end:
+        bone_named(obj, end)
+    plan = ChainPlan(
+        tip=tip,
+        solver=arguments.solver or _usual_solver(obj, root, tip, length),
+        chain_length=length,
+        end_bone=end or None,
+        target_space=_target_space(obj, arguments.motion),
+    )
+    return _add_plans(obj, [plan], arguments.motion)[0]
+
+
+def _add_plans(obj: bpy.types.Object, plans: Sequence[ChainPlan], motion: str) -> list[str]:
+    tips = add_chains(bpy.context, obj, plans)
+    frames = motion_range([obj])
+    if motion == 'KEYS' and frames is not None:
+        match_ik(bpy.context, obj, tips, range(frames[0], frames[1] + 1))
+    return tips
+
+
+def _target_space(obj: bpy.types.Object, motion: str) -> str:
+    """FK where the motion is to go on under the targets: asked for, or AUTO on an armature that moves."""
+    return 'FK' if motion == 'FK' or (motion == 'AUTO' and is_animated(obj)) else 'WORLD'
+
+
+def _usual_solver(obj: bpy.types.Object, root: str, tip: str, length: int) -> str:
+    """Two bones for two, and for a limb with twist bones between them; one bone looks, more are FABRIK's."""
+    is_limb = any((limb.upper, limb.lower) == (root, tip) for limb in find_limbs(rest_skeleton(obj.data)))
+    if length == 2 or is_limb:
+        return 'TWO_BONE'
+    return 'LOOK_AT' if length == 1 else 'FABRIK'
+
+
+def _checked(obj: bpy.types.Object, chain: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The chain, when the rig has all its bones: asked for all chains before the first is added."""
+    for name in filter(None, (chain.get("end_bone"), *chain.get("joints", {}))):
+        bone_named(obj, name)
+    chain_length(obj, chain["root"], chain["tip"])
+    return chain
+
+
+def _apply_chain(obj: bpy.types.Object, chain: Mapping[str, Any], motion: str) -> str:
+    plan = ChainPlan(
+        tip=chain["tip"],
+        solver=chain["solver"],
+        chain_length=chain_length(obj, chain["root"], chain["tip"]),
+        end_bone=chain.get("end_bone", ""),
+        target_kind='BONE' if chain.get("target_bone") else 'EMPTY',
+        use_pole=bool(chain.get("pole", True)),
+        target_space=_target_space(obj, motion),
+        end_rotation=chain.get("end_rotation", 'KEEP_LOCAL'),
+    )
+    (tip,) = _add_plans(obj, [plan], motion)
+    _set(obj.pose.bones[tip], {spec.name for spec in CHAIN_SPECS} - NOT_CARRIED, chain)
+    for name, joint in chain.get("joints", {}).items():
+        _set(obj.pose.bones[name], {spec.name for spec in JOINT_SPECS}, joint)
+    return tip
+
+
+def _set(bone: bpy.types.PoseBone, names: set[str], values: Mapping[str, Any]) -> None:
+    for name in sorted(names & values.keys()):
+        try:
+            setattr(bone, PREFIX + name, values[name])
+        except (TypeError, ValueError) as problem:
+            raise LimbIKError(f"set-up of '{bone.name}': {name} can't be {values[name]!r}") from problem
+
+
+def bone_named(obj: bpy.types.Object, name: str) -> bpy.types.PoseBone:
+    bone = obj.pose.bones.get(name)
+    if bone is None:
+        near = difflib.get_close_matches(name, obj.pose.bones.keys(), n=1)
+        hint = f"; did you mean '{near[0]}'?" if near else ""
+        raise LimbIKError(f"armature '{obj.name}' has no bone '{name}'{hint}")
+    return bone

@@ -1,0 +1,132 @@
+"""The demo's character: Rigify's human metarig, and a walk keyed on its FK bones.
+
+The walk is made here, from a few sines and the ground: no motion is read from
+anywhere. Must not know IK.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, cast
+
+import addon_utils
+import bpy
+from mathutils import Quaternion, Vector
+
+from .rig.errors import LimbIKError
+
+FRAMES_PER_CYCLE = 24
+LAST_FRAME = 60
+RIGIFY = "rigify"
+X_AXIS, Y_AXIS, Z_AXIS = Vector((1.0, 0.0, 0.0)), Vector((0.0, 1.0, 0.0)), Vector((0.0, 0.0, 1.0))
+# The metarig looks along -Y with its arms held out; degrees to lower them to its sides.
+ARMS_DOWN = 52.0
+# Points of a foot that may touch the ground: bone, and whether its tail.
+SOLE = (("heel.02", False), ("toe", False), ("toe", True))
+
+
+def walking_human() -> bpy.types.Object:
+    """An armature object with the walk on frames 1 to ``LAST_FRAME``, in the current, empty file."""
+    obj = _metarig()
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, LAST_FRAME
+    for frame in range(1, LAST_FRAME + 1):
+        _key_pose(obj, frame)
+    _walk_on_ground(obj)
+    return obj
+
+
+def _metarig() -> bpy.types.Object:
+    with _rigify():
+        cast(Any, bpy.ops.object).armature_human_metarig_add()
+    obj = bpy.context.view_layer.objects.active
+    if obj is None:
+        raise LimbIKError("Rigify made no human metarig")
+    obj.name = "Walker"
+    return obj
+
+
+@contextmanager
+def _rigify() -> Iterator[None]:
+    """Rigify, which comes with Blender, enabled while it lasts."""
+    was_enabled = addon_utils.check(RIGIFY)[1]
+    if not was_enabled and addon_utils.enable(RIGIFY, default_set=True) is None:
+        raise LimbIKError("Blender's add-on Rigify, which has the demo's rig, can't be enabled")
+    try:
+        yield
+    finally:
+        if not was_enabled:
+            addon_utils.disable(RIGIFY, default_set=True)
+
+
+def _key_pose(obj: bpy.types.Object, frame: int) -> None:
+    phase = math.tau * (frame - 1) / FRAMES_PER_CYCLE
+    for side, sign, swing in (("L", 1.0, phase), ("R", -1.0, phase + math.pi)):
+        _key_leg(obj, side, swing, frame)
+        _key_arm(obj, side, sign, swing + math.pi, frame)
+    _key(obj, "spine", frame, (Z_AXIS, 5.0 * math.sin(phase)), (Y_AXIS, 2.0 * math.cos(phase)))
+    _key(obj, "spine.001", frame, (X_AXIS, -2.0))
+    _key(obj, "spine.003", frame, (Z_AXIS, -11.0 * math.sin(phase)))
+    _key(obj, "spine.006", frame, (Z_AXIS, 6.0 * math.sin(phase)))
+
+
+def _key_leg(obj: bpy.types.Object, side: str, phase: float, frame: int) -> None:
+    """Forward is a negative turn about X; the knee bends most while the thigh swings forward."""
+    thigh = -6.0 - 21.0 * math.sin(phase)
+    knee = 6.0 + 56.0 * ((1.0 + math.cos(phase + 0.1)) / 2.0) ** 2
+    heel_strike = 16.0 * max(0.0, math.sin(phase - 0.1)) ** 3
+    push_off = 42.0 * max(0.0, -math.sin(phase + 0.35)) ** 3
+    _key(obj, f"thigh.{side}", frame, (X_AXIS, thigh))
+    _key(obj, f"shin.{side}", frame, (X_AXIS, knee))
+    _key(obj, f"foot.{side}", frame, (X_AXIS, push_off - heel_strike - thigh - knee))
+    _key(obj, f"toe.{side}", frame, (X_AXIS, -0.9 * push_off))
+
+
+def _key_arm(obj: bpy.types.Object, side: str, sign: float, phase: float, frame: int) -> None:
+    down = sign * math.radians(ARMS_DOWN)
+    lateral = Vector((math.cos(down), 0.0, math.sin(down)))  # what is X for the lowered arm, before it is lowered
+    _key(obj, f"upper_arm.{side}", frame, (X_AXIS, 4.0 - 22.0 * math.sin(phase)), (Y_AXIS, sign * ARMS_DOWN))
+    _key(obj, f"forearm.{side}", frame, (lateral, -22.0 - 14.0 * math.sin(phase)))
+
+
+def _key(obj: bpy.types.Object, name: str, frame: int, *turns: tuple[Vector, float]) -> None:
+    """Keys the product of turns about armature axes (degrees), as they are in the rest pose."""
+    bone = obj.pose.bones[name]
+    rest = bone.bone.matrix_local.to_quaternion()
+    turn = Quaternion()
+    for axis, degrees in turns:
+        turn = turn @ Quaternion(axis, math.radians(degrees))
+    bone.rotation_quaternion = rest.inverted() @ turn @ rest
+    bone.keyframe_insert("rotation_quaternion", frame=frame)
+
+
+def _walk_on_ground(obj: bpy.types.Object) -> None:
+    """Keys the hips' place so that the lowest point of the feet stands still on the ground."""
+    scene, hips = bpy.context.scene, obj.pose.bones["spine"]
+    to_bone = hips.bone.matrix_local.to_quaternion().inverted()
+    place, standing, before = Vector(), 0, None
+    for frame in range(1, LAST_FRAME + 1):
+        scene.frame_set(frame)
+        points = _sole_points(obj)
+        if before is not None:
+            place.y -= points[standing].y - before[standing].y
+        standing, before = min(range(len(points)), key=lambda i: points[i].z), points
+        place.z = -points[standing].z
+        hips.location = to_bone @ place
+        hips.keyframe_insert("location", frame=frame)
+        hips.location = Vector()
+
+
+def _sole_points(obj: bpy.types.Object) -> list[Vector]:
+    """Armature space, of the pose without the hips' own location."""
+    bones = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+    hips = bones["spine"]
+    shift = hips.bone.matrix_local.to_quaternion() @ hips.location
+    found = []
+    for name, is_tail in SOLE:
+        for side in ("L", "R"):
+            bone = bones[f"{name}.{side}"]
+            found.append((bone.tail if is_tail else bone.head) - shift)
+    return found
