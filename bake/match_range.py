@@ -9,13 +9,13 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..rig import marks, match, write
+from ..rig import marks, match
 from ..rig.chains import ChainSetup, setup_of
 from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation, evaluate
 from ..rig.fk_pose import channel
-from . import keys
 from ..rig.sampling import sample
+from . import keys
 from .writable import check_writable
 
 Control = tuple[marks.Key, str]
@@ -73,15 +73,15 @@ def match_ik(
         frame = context.scene.frame_current_final
         others = _all_but(rigs, obj, chains)
         run = evaluate(depsgraph, rigs, frame, is_fresh=False, is_forced=True, only=others)
-        for control, channels in _controls(run, obj, chains).items():
-            match.put(_owner(control), channels)
+        for control, channels in read_controls(run, obj, chains).items():
+            match.put(owner_of_control(control), channels)
         marks.touch(obj)
         return MatchReport(len(chains), 0, 0)
     if not len(frames):
         raise LimbIKError("the frame range is empty")
     others = _all_but(marks.rigs(), obj, chains)
-    samples = sample(context, [obj], frames, lambda run: _controls(run, obj, chains), only=others)
-    return MatchReport(len(chains), len(frames), _write(samples, np.asarray(frames, dtype=np.float64)))
+    samples = sample(context, [obj], frames, lambda run: read_controls(run, obj, chains), only=others)
+    return MatchReport(len(chains), len(frames), write_controls(samples, np.asarray(frames, dtype=np.float64)))
 
 
 def _all_but(rigs: Sequence[bpy.types.Object], obj: bpy.types.Object, chains: Sequence[ChainSetup]) -> list[Any]:
@@ -91,9 +91,10 @@ def _all_but(rigs: Sequence[bpy.types.Object], obj: bpy.types.Object, chains: Se
     return [link for link in every if link not in matched]
 
 
-def _controls(
+def read_controls(
     run: Evaluation, obj: bpy.types.Object, chains: Sequence[ChainSetup]
 ) -> dict[Control, match.Channels]:
+    """The channels that put each target and pole where these chains give the pose that the evaluation has."""
     rig = match.rig_of(run, obj)
     found: dict[Control, match.Channels] = {}
     for chain in chains:
@@ -106,15 +107,21 @@ def _controls(
     return found
 
 
-def _owner(control: Control) -> Any:
+def owner_of_control(control: Control) -> Any:
+    """What holds the channels of a target or pole: an object or a pose bone."""
     return match.owner_of(bpy.data.objects[control[0]], control[1])  # type: ignore[index]
 
 
-def _write(samples: Sequence[dict[Control, match.Channels]], frames: keys.Floats) -> int:
+def write_controls(samples: Sequence[dict[Control, match.Channels]], frames: keys.Floats) -> int:
+    """Key targets and poles; returns how many keys were written.
+
+    Raises:
+        LimbIKError: a key can't be written; nothing was changed.
+    """
     count = 0
     tables = []
     for control in samples[0]:
-        owner, obj = _owner(control), bpy.data.objects[control[0]]  # type: ignore[index]
+        owner, obj = owner_of_control(control), bpy.data.objects[control[0]]  # type: ignore[index]
         prefix = f'pose.bones["{bpy.utils.escape_identifier(control[1])}"].' if control[1] else ""
         locations = np.array([sampled[control].location for sampled in samples])
         turns = np.array([sampled[control].rotation for sampled in samples], dtype=np.float64)

@@ -1,3 +1,23 @@
 """Thin operators; the work is done by plain functions in rig/ and bake/."""
 
-CLASSES: tuple[type, ...] = ()
+from __future__ import annotations
+
+from .add_chain import LIMB_IK_OT_add_chain
+from .add_limbs import LIMB_IK_OT_add_limbs
+from .bake import LIMB_IK_OT_bake
+from .match import LIMB_IK_OT_match_fk, LIMB_IK_OT_match_ik
+from .remove_chain import LIMB_IK_OT_remove_chain
+from .select import LIMB_IK_OT_activate_chain, LIMB_IK_OT_select_controls
+from .switch import LIMB_IK_OT_switch
+
+CLASSES: tuple[type, ...] = (
+    LIMB_IK_OT_add_chain,
+    LIMB_IK_OT_add_limbs,
+    LIMB_IK_OT_remove_chain,
+    LIMB_IK_OT_match_ik,
+    LIMB_IK_OT_match_fk,
+    LIMB_IK_OT_switch,
+    LIMB_IK_OT_bake,
+    LIMB_IK_OT_select_controls,
+    LIMB_IK_OT_activate_chain,
+)

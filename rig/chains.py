@@ -117,6 +117,11 @@ def setup_of(obj: bpy.types.Object) -> RigSetup:
     return setup
 
 
+def known_setup(obj: bpy.types.Object) -> RigSetup | None:
+    """The set-up as it was last read, None where it has to be read anew; writes nothing, for redraws."""
+    return _setups.get(obj.session_uid)
+
+
 def chain_of(obj: bpy.types.Object, tip: str) -> ChainSetup:
     """The chain that ends at a bone.
 

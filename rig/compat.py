@@ -18,6 +18,8 @@ from .errors import LimbIKError
 
 HAS_SLOTS = bpy.app.version >= (4, 4, 0)
 HAS_POSE_BONE_SELECT = bpy.app.version >= (5, 0, 0)
+# Motion paths are computed without calling handlers there, so they show what the handlers would have changed: FK.
+HIDES_IK_FROM_MOTION_PATHS = bpy.app.version >= (5, 0, 0)
 
 # A path no data has: its curve exists for an instant, so that Blender itself picks or makes the slot.
 _SLOT_PROBE_PATH = '["limb_ik_slot_probe"]'

@@ -103,6 +103,11 @@ def is_known(obj: bpy.types.Object) -> bool:
     return key_of(obj) in _marks.known
 
 
+def may_have_chains(obj: bpy.types.Object) -> bool:
+    """Whether an armature may have chains, asked cheaply; False is certain."""
+    return key_of(obj) in _marks.known or (_marks.is_stale and has_traces(obj))
+
+
 def has_any() -> bool:
     """Whether there may be anything to do; False costs a scene without chains nothing."""
     return _marks.is_stale or bool(_marks.known)

@@ -1,0 +1,66 @@
+"""Which frames an operation works on: a range, or the keys that lie in it. Reads only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import bpy
+import numpy as np
+
+from ..rig import chains, compat
+from ..rig.errors import LimbIKError
+from . import keys
+from .baking import BakeOptions, frames_of
+from .key_table import SAME_FRAME, key_frames
+from .match_range import chains_named
+
+
+def frames_between(
+    context: bpy.types.Context, obj: bpy.types.Object, first: float | None, last: float | None
+) -> tuple[float, ...]:
+    """Every frame from first to last; None takes the end of the armature's animation, else of the scene.
+
+    Raises:
+        LimbIKError: the range holds no frame.
+    """
+    return frames_of(context, obj, BakeOptions(frame_start=first, frame_end=last))
+
+
+def bone_keys(obj: bpy.types.Object, tips: Sequence[str], first: float, last: float) -> list[float]:
+    """Frames within first…last at which bones of chains have keys.
+
+    Raises:
+        LimbIKError: there are none.
+    """
+    names = chains.setup_of(obj).names
+    bones = {names[bone] for chain in chains_named(obj, tips) for bone in (*chain.bones, chain.end) if bone >= 0}
+    return _some(keys.keyed_frames(obj, bones, first, last), "bones", first, last)
+
+
+def control_keys(obj: bpy.types.Object, tips: Sequence[str], first: float, last: float) -> list[float]:
+    """Frames within first…last at which targets and poles of chains have keys.
+
+    Raises:
+        LimbIKError: there are none.
+    """
+    found: set[float] = set()
+    for chain in chains_named(obj, tips):
+        for key, bone in filter(None, (chain.target_key, chain.pole_key)):
+            owner = bpy.data.objects[key]  # type: ignore[index]
+            found.update(keys.keyed_frames(owner, [bone], first, last) if bone else _own_keys(owner, first, last))
+    return _some(sorted(found), "targets", first, last)
+
+
+def _own_keys(owner: bpy.types.Object, first: float, last: float) -> list[float]:
+    """Frames at which an object's own transform has keys."""
+    curves = [one for one in compat.fcurves_of(owner) if one.data_path.startswith(("location", "rotation_"))]
+    if not curves:
+        return []
+    every = np.unique(np.concatenate([key_frames(curve) for curve in curves]))
+    return [float(x) for x in every[(every >= first - SAME_FRAME) & (every <= last + SAME_FRAME)]]
+
+
+def _some(frames: list[float], what: str, first: float, last: float) -> list[float]:
+    if not frames:
+        raise LimbIKError(f"the {what} have no key within frames {first:g}…{last:g}")
+    return frames

@@ -1,0 +1,108 @@
+"""Add an IK chain from the active or selected bones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
+
+from ..bake import motion
+from ..rig import active, selection
+from ..rig.setup import ChainPlan
+from .arguments import OnArmature, listed, sentence, split_names
+
+SOLVERS = (
+    ('AUTO', "Automatic", "Two bones for a limb, FABRIK for longer chains, look-at for a single bone"),
+    ('TWO_BONE', "Two Bones", "Exact solution for arms and legs"),
+    ('LEG', "Leg", "Zig-zag legs of creatures, with three and more bones"),
+    ('FABRIK', "FABRIK", "Chains of any length, such as tails and spines"),
+    ('LOOK_AT', "Look At", "Turns a head or an eye toward the target"),
+)
+TARGET_KINDS = (
+    ('EMPTY', "Empties", "Target and pole are empties that travel with the armature"),
+    ('BONE', "Bones", "Target and pole are bones of the armature"),
+)
+MOTIONS = (
+    ('AUTO', "Automatic", "Offsets on the motion where the armature is animated, else still targets"),
+    ('FK', "Offsets", "The motion goes on; moving a target is added to it"),
+    ('KEYS', "Keys", "Targets and poles are keyed along the motion"),
+    ('STILL', "Still", "Targets stay where the current frame has them"),
+)
+
+
+class LIMB_IK_OT_add_chain(OnArmature, bpy.types.Operator):
+    """Add IK to the selected bones, with a target and a pole where the pose stays as it is"""
+
+    bl_idname = "limb_ik.add_chain"
+    bl_label = "Add IK Chain"
+    bl_options = {'REGISTER', 'UNDO'}
+
+    if TYPE_CHECKING:
+        tips: str
+        solver: str
+        chain_length: int
+        target_kind: str
+        use_pole: bool
+        motion: str
+    else:
+        tips: StringProperty(
+            name="Tips",
+            description="Names of the bones at which the chains shall end, with commas between; "
+            "the selected bones where empty",
+            options={'SKIP_SAVE', 'HIDDEN'},
+        )
+        solver: EnumProperty(
+            name="Solver", items=SOLVERS, default='AUTO', description="How the chain is solved", options={'SKIP_SAVE'}
+        )
+        chain_length: IntProperty(
+            name="Chain Length",
+            description="How many bones are included in the chain, up to all parents where it is 0; "
+            "from the selection where it isn't set",
+            default=2,
+            min=0,
+            max=255,
+            options={'SKIP_SAVE'},
+        )
+        target_kind: EnumProperty(
+            name="Targets", items=TARGET_KINDS, default='EMPTY', description="What is made as target and pole"
+        )
+        use_pole: BoolProperty(
+            name="Pole Target", default=True, description="Make a pole that the elbow or knee bends toward"
+        )
+        motion: EnumProperty(
+            name="Motion", items=MOTIONS, default='AUTO', description="What becomes of the armature's animation"
+        )
+
+    @classmethod
+    def poll_in_view(cls, context: bpy.types.Context) -> bool:
+        if not super().poll_in_view(context):
+            return False
+        obj = active.active_armature(context)
+        if obj is None or obj.data.bones.active is None:
+            return cls.refuse(sentence(selection.NOTHING_SELECTED))
+        return True
+
+    def work(self, context: bpy.types.Context) -> str:
+        obj = self.rig(context)
+        found = motion.add_chains(context, obj, self._plans(obj), self.motion)
+        return f"IK added to {listed(found)}"
+
+    def _plans(self, obj: bpy.types.Object) -> list[ChainPlan]:
+        if self.tips:
+            lines = [(name, name) for name in split_names(self.tips, obj.pose.bones.keys())]
+        else:
+            lines = selection.lines_of(obj, selection.selected_names(obj))
+        is_set = self.properties.is_property_set("chain_length")
+        return [
+            selection.plan_for(
+                obj,
+                root,
+                tip,
+                solver=self.solver,
+                chain_length=self.chain_length if is_set else None,
+                target_kind=self.target_kind,
+                use_pole=self.use_pole,
+            )
+            for root, tip in lines
+        ]

@@ -1,0 +1,224 @@
+"""What operators share: how they name armature, chains and range, and how they report.
+
+Everything works without a window and without an active object where ``armature`` and
+``tips`` are given. This module must not change a pose or a setting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import bpy
+from bpy.props import BoolProperty, IntProperty, StringProperty
+
+from ..rig import active, setup
+from ..rig.chains import tips as tips_of_rig
+from ..rig.errors import LimbIKError
+
+NO_ARMATURE_IN_FILE = "There is no armature in this file"
+NOT_AN_ARMATURE = "Make an armature active, or a target of one"
+
+
+def split_names(text: str, known: Iterable[str]) -> list[str]:
+    """Bone names out of a text: one name, or several with commas between.
+
+    Names that have commas themselves are found, too: of all readings the one with the longest names first.
+
+    Raises:
+        LimbIKError: a part of the text is no name of a bone.
+    """
+    names, parts, found = set(known), text.split(","), []
+    while parts:
+        for count in range(len(parts), 0, -1):
+            name = ",".join(parts[:count])
+            match = next((one for one in (name, name.strip()) if one in names), None)
+            if match is not None:
+                found.append(match)
+                parts = parts[count:]
+                break
+        else:
+            raise LimbIKError(f"there is no bone '{parts[0].strip()}'")
+    return found
+
+
+def sentence(text: str) -> str:
+    """The text as a sentence begins."""
+    return text[:1].upper() + text[1:]
+
+
+class Reporting:
+    """An operator whose ``work`` does everything and says what it did."""
+
+    def work(self, context: bpy.types.Context) -> str:
+        """Do it and say in one sentence what was done."""
+        raise NotImplementedError
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Blender's entry: errors of plain functions become one report."""
+        operator: Any = self
+        try:
+            done = self.work(context)
+        except LimbIKError as problem:
+            operator.report({'ERROR'}, sentence(str(problem)))
+            return {'CANCELLED'}
+        operator.report({'INFO'}, sentence(done))
+        return {'FINISHED'}
+
+
+class OnArmature(Reporting):
+    """An operator on one armature: the one named, else the active one."""
+
+    if TYPE_CHECKING:
+        armature: str
+    else:
+        armature: StringProperty(
+            name="Armature",
+            description="Name of the armature object; the active one where empty",
+            options={'SKIP_SAVE', 'HIDDEN'},
+        )
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """Scripts name an armature, which a poll can't see: only the 3D View asks for an active one."""
+        if not any(obj.type == 'ARMATURE' for obj in bpy.data.objects):
+            return cls.refuse(NO_ARMATURE_IN_FILE)
+        return not is_in_view(context) or cls.poll_in_view(context)
+
+    @classmethod
+    def poll_in_view(cls, context: bpy.types.Context) -> bool:
+        """Whether a click in the 3D View would find what it needs; says what is missing."""
+        obj = active.active_armature(context)
+        if obj is None or obj.type != 'ARMATURE':
+            return cls.refuse(NOT_AN_ARMATURE)
+        try:
+            setup.check_armature(obj)
+        except LimbIKError as problem:
+            return cls.refuse(sentence(str(problem)))
+        return True
+
+    @classmethod
+    def refuse(cls, message: str) -> bool:
+        """False, with the reason that Blender shows."""
+        operator: Any = cls
+        operator.poll_message_set(message)
+        return False
+
+    def rig(self, context: bpy.types.Context) -> bpy.types.Object:
+        """The armature object.
+
+        Raises:
+            LimbIKError: there is none, or it can't be changed.
+        """
+        obj = bpy.data.objects.get(self.armature) if self.armature else active.active_armature(context)
+        if self.armature and obj is None:
+            raise LimbIKError(f"there is no armature '{self.armature}'")
+        setup.check_armature(obj)
+        assert obj is not None  # checked above
+        return obj
+
+
+class OnChains(OnArmature):
+    """An operator on chains: those named, else the active one or all of the armature."""
+
+    if TYPE_CHECKING:
+        tips: str
+        only_active: bool
+    else:
+        tips: StringProperty(
+            name="Tips",
+            description="Names of the bones at which the chains end, with commas between",
+            options={'SKIP_SAVE', 'HIDDEN'},
+        )
+        only_active: BoolProperty(
+            name="Only Active",
+            description="Only the chain of the active bone, not all chains of the armature",
+            default=True,
+        )
+
+    @classmethod
+    def poll_in_view(cls, context: bpy.types.Context) -> bool:
+        if not super().poll_in_view(context):
+            return False
+        obj = active.active_armature(context)
+        if obj is None or not active.tip_names(obj):
+            return cls.refuse("The armature has no IK chain")
+        return True
+
+    def chosen(self, context: bpy.types.Context, obj: bpy.types.Object) -> list[str]:
+        """Tips of the chains to work on, at least one.
+
+        An armature that a script names without tips means all its chains, unless ``only_active`` is given, too.
+
+        Raises:
+            LimbIKError: there is no such chain.
+        """
+        if self.tips:
+            return split_names(self.tips, obj.pose.bones.keys())
+        found = tips_of_rig(obj)
+        if not found:
+            raise LimbIKError(f"'{obj.name}' has no IK chain")
+        operator: Any = self
+        if not self.only_active or (self.armature and not operator.properties.is_property_set("only_active")):
+            return found
+        tip = active.active_tip(context, obj)
+        if not tip:
+            raise LimbIKError(f"no chain of '{obj.name}' is active: make one of its bones active, or name its tip")
+        return [tip]
+
+
+class OverRange:
+    """An operator over a range of frames."""
+
+    if TYPE_CHECKING:
+        use_range: bool
+        frame_start: int
+        frame_end: int
+    else:
+        use_range: BoolProperty(
+            name="Use Range", description="These frames instead of the action's range, or the scene's without action"
+        )
+        frame_start: IntProperty(name="Start", description="First frame", default=1)
+        frame_end: IntProperty(name="End", description="Last frame", default=250)
+
+    def has_range(self) -> bool:
+        """Whether frames were named: by ``use_range``, or by a script that just gives them."""
+        properties: Any = self.properties  # type: ignore[attr-defined]
+        if properties.is_property_set("use_range"):
+            return self.use_range
+        return bool(properties.is_property_set("frame_start") or properties.is_property_set("frame_end"))
+
+    def bounds(self) -> tuple[float | None, float | None]:
+        """First and last frame as named; None where the animation's own counts."""
+        if not self.has_range():
+            return None, None
+        properties: Any = self.properties  # type: ignore[attr-defined]
+        is_set = properties.is_property_set
+        return (
+            float(self.frame_start) if is_set("frame_start") else None,
+            float(self.frame_end) if is_set("frame_end") else None,
+        )
+
+
+def check_tips(obj: bpy.types.Object, tips: Iterable[str]) -> None:
+    """Raises a LimbIKError where no chain ends at one of these bones; broken chains count."""
+    for tip in set(tips) - set(tips_of_rig(obj)):
+        raise LimbIKError(f"no chain ends at '{tip}' of '{obj.name}'")
+
+
+def is_in_view(context: bpy.types.Context) -> bool:
+    """Whether the operator is offered in a 3D View."""
+    area = getattr(context, "area", None)
+    return area is not None and area.type == 'VIEW_3D'
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names for a report: the first few and how many more."""
+    every = list(names)
+    shown = ", ".join(f"'{name}'" for name in every[:4])
+    return f"{shown} and {len(every) - 4} more" if len(every) > 4 else shown
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things in words: "1 chain", "3 chains"."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -1,0 +1,34 @@
+"""Remove IK chains."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import bpy
+from bpy.props import BoolProperty
+
+from ..rig import setup
+from .arguments import OnChains, check_tips, listed
+
+
+class LIMB_IK_OT_remove_chain(OnChains, bpy.types.Operator):
+    """Remove IK from the chain; its bones take their FK pose again"""
+
+    bl_idname = "limb_ik.remove_chain"
+    bl_label = "Remove IK Chain"
+    bl_options = {'REGISTER', 'UNDO'}
+
+    if TYPE_CHECKING:
+        remove_targets: bool
+    else:
+        remove_targets: BoolProperty(
+            name="Remove Targets", default=True, description="Also delete targets and poles that were made for it"
+        )
+
+    def work(self, context: bpy.types.Context) -> str:
+        obj = self.rig(context)
+        tips = self.chosen(context, obj)
+        check_tips(obj, tips)
+        for tip in tips:
+            setup.remove_chain(context, obj, tip, remove_targets=self.remove_targets)
+        return f"IK removed from {listed(tips)}"

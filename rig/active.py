@@ -1,0 +1,111 @@
+"""Which armature and which chain the user means: the active object, the active bone.
+
+Panels and polls ask here at every redraw: nothing is written, no depsgraph is asked, and
+the bones are not walked where the rig's set-up is known.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from . import chains, dependency, marks
+from .chains import RigSetup
+
+
+def active_armature(context: bpy.types.Context) -> bpy.types.Object | None:
+    """The active armature, or the one whose chain reaches for the active object; None where there is none."""
+    layer = getattr(context, "view_layer", None)
+    obj = layer.objects.active if layer is not None else None
+    if obj is None or obj.type == 'ARMATURE':
+        return obj
+    if obj.parent is not None and obj.parent.type == 'ARMATURE' and obj.limb_ik.is_control:
+        return obj.parent
+    return next((rig for rig in marks.rigs() if _reaching(rig, marks.key_of(obj), "")), None)
+
+
+def active_tip(context: bpy.types.Context, obj: bpy.types.Object) -> str:
+    """Tip of the active chain of an armature; empty where there is none.
+
+    The nearest tip at or below the active bone, else the chain that ends at that bone or reaches for it. With
+    a target or pole object active: the chain that reaches for it.
+    """
+    active = context.view_layer.objects.active
+    if active is not None and active != obj:
+        return _reaching(obj, marks.key_of(active), "") or tip_at(obj, active_bone_name(obj))
+    return tip_at(obj, active_bone_name(obj))
+
+
+def active_bone_name(obj: bpy.types.Object) -> str:
+    """Name of the armature's active bone, empty where there is none."""
+    bone = obj.data.bones.active if obj.mode != 'EDIT' else None
+    return bone.name if bone is not None else ""
+
+
+def tip_at(obj: bpy.types.Object, bone_name: str) -> str:
+    """Tip of the chain that a bone stands for; empty where there is none."""
+    if not bone_name or not marks.may_have_chains(obj):
+        return ""
+    setup = chains.known_setup(obj)
+    below = _below(setup, bone_name) if setup is not None else _below_unread(obj, bone_name)
+    return below or _ending_at(obj, bone_name) or _reaching(obj, marks.key_of(obj), bone_name)
+
+
+def tip_names(obj: bpy.types.Object) -> list[str]:
+    """Tips of an armature's chains in the order of its bones, read the cheapest way."""
+    if not marks.may_have_chains(obj):
+        return []
+    setup = chains.known_setup(obj)
+    if setup is not None:
+        return [chain.tip for chain in setup.chains]
+    return [bone.name for bone in dependency.tips_of(obj)]
+
+
+def _below(setup: RigSetup, bone_name: str) -> str:
+    tips = {chain.bones[-1]: chain.tip for chain in setup.chains}
+    level = [setup.index[bone_name]] if bone_name in setup.index else []
+    while level:
+        found = next((tips[bone] for bone in level if bone in tips), "")
+        if found:
+            return found
+        level = [child for bone in level for child in setup.children[bone]]
+    return ""
+
+
+def _below_unread(obj: bpy.types.Object, bone_name: str) -> str:
+    """The same from the tips upward: few chains, where nothing is known of the rig yet."""
+    found = {}
+    for tip in dependency.tips_of(obj):
+        row = [tip.name, *(bone.name for bone in tip.parent_recursive)]
+        if bone_name in row:
+            found[row.index(bone_name)] = tip.name
+    return str(found[min(found)]) if found else ""
+
+
+def _ending_at(obj: bpy.types.Object, bone_name: str) -> str:
+    bones: Any = obj.pose.bones
+    return next((tip for tip in tip_names(obj) if bones[tip].limb_ik_end_bone == bone_name), "")
+
+
+def _reaching(obj: bpy.types.Object, key: marks.Key, bone_name: str) -> str:
+    """Tip of the chain whose target or pole is this object or bone."""
+    bones: Any = obj.pose.bones
+    for tip in tip_names(obj):
+        for role in ("target", "pole"):
+            linked = getattr(bones[tip], f"limb_ik_{role}")
+            is_bone = getattr(bones[tip], f"limb_ik_{role}_bone") == bone_name
+            if linked is not None and is_bone and marks.key_of(linked) == key:
+                return tip
+    return ""
+
+
+def turned_bones(tip: Any) -> list[Any]:
+    """The pose bones that the chain of a tip bone turns, root first, read the cheapest way."""
+    bones = tip.id_data.pose.bones
+    setup = chains.known_setup(tip.id_data)
+    if setup is not None:
+        chain = next((one for one in setup.chains if one.tip == tip.name), None)
+        return [bones[bone] for bone in chain.turned] if chain is not None else []
+    row = [tip, *tip.parent_recursive][: tip.limb_ik_chain_length or None]
+    return [row[-1], tip] if tip.limb_ik_solver == 'TWO_BONE' and len(row) > 1 else row[::-1]

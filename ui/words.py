@@ -1,0 +1,41 @@
+"""Text and icons of panels: what a status looks like, and long messages in a narrow sidebar."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import bpy
+
+STATUS_ICONS = {
+    'IDLE': 'RADIOBUT_OFF',
+    'REACHED': 'CHECKMARK',
+    'TOO_FAR': 'FULLSCREEN_ENTER',
+    'TOO_NEAR': 'FULLSCREEN_EXIT',
+    'LIMITED': 'LOCKED',
+    'INVALID': 'ERROR',
+}
+# Width of a letter and of the margins of a panel in pixels at a scale of 1, measured in Blender's default theme.
+LETTER = 6.6
+MARGINS = 70.0
+FEWEST_LETTERS = 18
+
+
+def message(layout: Any, context: bpy.types.Context, text: str, icon: str = 'INFO') -> None:
+    """A text in as many lines as the sidebar's width needs."""
+    column = layout.column(align=True)
+    column.scale_y = 0.8
+    for number, line in enumerate(textwrap.wrap(text, _letters(context))):
+        column.label(text=line, icon=icon if number == 0 else 'BLANK1')
+
+
+def _letters(context: bpy.types.Context) -> int:
+    region = context.region
+    scale = context.preferences.system.ui_scale
+    width = region.width / scale if region is not None else 0.0
+    return max(FEWEST_LETTERS, int((width - MARGINS) / LETTER))
+
+
+def begun(text: str) -> str:
+    """The text as a sentence begins."""
+    return text[:1].upper() + text[1:]
