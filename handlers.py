@@ -14,13 +14,17 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
-from .rig import fk_pose, history, live_pause, marks, readouts, write
+from .rig import fk_pose, history, keyed_fk, live_pause, marks, order, readouts, write
 from .rig.evaluate import evaluate
 
 
 def _held_by(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
     """The rigs that a depsgraph evaluates and that may be written to."""
-    return [obj for obj in marks.rigs() if obj.is_editable and obj.evaluated_get(depsgraph).is_evaluated]
+    return [obj for obj in marks.rigs() if _is_held_by(obj, depsgraph)]
+
+
+def _is_held_by(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bool:
+    return obj.is_editable and obj.evaluated_get(depsgraph).is_evaluated
 
 
 @persistent
@@ -53,35 +57,39 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
 
 @persistent
 def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    """Solve again where an edit touched a rig, or what its chains hang on."""
-    if live_pause.is_paused():
+    """Solve the rigs again that an edit touched, themselves or in what their chains hang on."""
+    if live_pause.is_paused() or not _may_matter(depsgraph):
         return
-    _notice_new_rigs(depsgraph)
-    if not marks.has_any() or not _is_touched(depsgraph):
+    touched = _touched_rigs(depsgraph)
+    if not touched:
         return
-    write.write(evaluate(depsgraph, _held_by(depsgraph), scene.frame_current_final, is_fresh=False))
+    frame = scene.frame_current_final
+    rigs = [obj for obj in order.with_upstream(touched, marks.rigs()) if _is_held_by(obj, depsgraph)]
+    if depsgraph.id_type_updated('ACTION'):
+        for obj in rigs:
+            keyed_fk.put_fk_into_keys(obj, obj.evaluated_get(depsgraph), frame)
+    write.write(evaluate(depsgraph, rigs, frame, is_fresh=False))
 
 
-def _notice_new_rigs(depsgraph: bpy.types.Depsgraph) -> None:
-    """Mark armatures that an edit touched, also those that came by duplicating, appending or linking."""
+def _may_matter(depsgraph: bpy.types.Depsgraph) -> bool:
+    return depsgraph.id_type_updated('OBJECT') or depsgraph.id_type_updated('ARMATURE')
+
+
+def _touched_rigs(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
+    """The watched armatures among what was updated; those that came by duplicating or linking are watched from now on.
+
+    A rig whose target moved is among them, too: its dependency number changed.
+    """
+    updated = [update.id.original for update in depsgraph.updates]
+    found = [obj for obj in updated if isinstance(obj, bpy.types.Object) and obj.type == 'ARMATURE']
     if depsgraph.id_type_updated('ARMATURE'):
         marks.names_may_have_changed()
-    if not depsgraph.id_type_updated('OBJECT'):
-        return
-    for update in depsgraph.updates:
-        obj = update.id.original
-        if isinstance(obj, bpy.types.Object) and obj.type == 'ARMATURE' and marks.has_traces(obj):
-            marks.mark(obj)
-
-
-def _is_touched(depsgraph: bpy.types.Depsgraph) -> bool:
-    if not (depsgraph.id_type_updated('OBJECT') or depsgraph.id_type_updated('ARMATURE')):
-        return False
-    return any(
-        marks.is_known(update.id.original)
-        for update in depsgraph.updates
-        if isinstance(update.id, bpy.types.Object)
-    ) or depsgraph.id_type_updated('ARMATURE')
+        edited = {data for data in updated if isinstance(data, bpy.types.Armature)}
+        found += [obj for obj in marks.rigs() if obj.data in edited and obj not in found]
+    touched = [obj for obj in found if marks.is_known(obj) or marks.has_traces(obj)]
+    for obj in touched:
+        marks.mark(obj)
+    return touched
 
 
 @persistent

@@ -80,7 +80,8 @@ class RigSetup:
     ``offsets``: rest matrix of each bone in its parent's rest space (of roots: armature
     space). ``is_plain``: the bone inherits everything, so pose = parent · offset ·
     basis. ``is_constrained``: something beside its own channels moves the bone.
-    ``is_driven``: a driver holds its rotation.
+    ``driven``: a driver holds its rotation. ``held``: the bones that chains turn, and those whose FK is stored
+    since one did.
     """
 
     names: tuple[str, ...]
@@ -92,7 +93,7 @@ class RigSetup:
     is_constrained: frozenset[int]
     driven: frozenset[int]
     chains: tuple[ChainSetup, ...]
-    stored: frozenset[int]
+    held: tuple[int, ...]
 
 
 _setups: dict[int, RigSetup] = {}
@@ -159,8 +160,17 @@ def read_setup(obj: bpy.types.Object) -> RigSetup:
         is_constrained=_constrained(bones, index),
         driven=driven,
         chains=tuple(_refuse_shared(found, parents)),
-        stored=frozenset(number for number, bone in enumerate(bones) if bone.limb_ik_store_mode),
+        held=tuple(sorted(_held(obj, found) - driven)),
     )
+
+
+def _held(obj: bpy.types.Object, found: list[ChainSetup]) -> set[int]:
+    held = {number for number, bone in enumerate(obj.pose.bones) if bone.limb_ik_store_mode}
+    for chain in found:
+        held.update(chain.turned)
+        if chain.end >= 0 and chain.end_rotation != 'KEEP_LOCAL':
+            held.add(chain.end)
+    return held
 
 
 def _offsets(obj: bpy.types.Object, parents: tuple[int, ...]) -> tuple[Matrix, ...]:

@@ -139,12 +139,7 @@ def _say_all(run: Evaluation, obj: bpy.types.Object, setup: RigSetup, readout: r
 def _put_fk(run: Evaluation, rig: Rig) -> None:
     """Give every bone that chains turn its FK rotation, so that the pose is FK before the first solve."""
     setup, originals = rig.setup, rig.obj.pose.bones
-    held = set(setup.stored)
-    for chain in setup.chains:
-        held.update(chain.turned)
-        if chain.end >= 0 and chain.end_rotation != 'KEEP_LOCAL':
-            held.add(chain.end)
-    for bone in sorted(held - setup.driven):
+    for bone in setup.held:
         source = rig.state.bones[bone]
         original = originals[bone]
         raw = fk_pose.fresh_fk_raw(original, source) if run.is_fresh else fk_pose.fk_raw(original)

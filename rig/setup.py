@@ -157,10 +157,12 @@ def rest_bend_axis(obj: bpy.types.Object, tip: Any, kind: str) -> Vector:
     """The hinge of a limb from its rest pose, in the root bone's local space; zero where it has no length."""
     row = [tip, *tip.parent_recursive][: tip.limb_ik_chain_length or None]
     root, end = row[-1], obj.pose.bones.get(tip.limb_ik_end_bone)
+    # LEG counts its first inner joint as the knee, as the solver does; two bones only have the one.
+    mid = row[-2] if tip.limb_ik_solver == "LEG" else tip
     end_point = end.bone.head_local if end is not None else tip.bone.tail_local
     skeleton = limbs.rest_skeleton(obj.data)
     axis = bend.bend_axis_from_rest(
-        root.bone.head_local, tip.bone.head_local, end_point, kind, bend.body_forward(skeleton, limbs.find_limbs(skeleton))
+        root.bone.head_local, mid.bone.head_local, end_point, kind, bend.body_forward(skeleton, limbs.find_limbs(skeleton))
     )
     return root.bone.matrix_local.to_3x3().inverted_safe() @ Vector(axis)
 

@@ -313,3 +313,23 @@ def test_lb_46_a_bone_target_of_the_same_armature_is_the_copys_own() -> None:
         assert rigs.bone(one, "lo").limb_ik_target == one
         goal = rigs.evaluated_pose(one)["goal"].head
         assert rigs.tip_error(one, "lo", Vector(goal)) <= 1e-5
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "XYZ", "AXIS_ANGLE"])
+def test_a_key_inserted_while_ik_shows_holds_fk(mode: str) -> None:
+    obj, target = limb(weight=0.5)
+    for name in ("up", "lo"):
+        rigs.bone(obj, name).rotation_mode = mode
+    rigs.turn(obj, "up", "X", 0.3)
+    rigs.frame_set(5)
+    before = rigs.evaluated_pose(obj)
+    for _ in range(3):
+        rigs.key_rotation(rigs.bone(obj, "up"), 5)
+        rigs.update()
+        assert rigs.pose_distance(before, rigs.evaluated_pose(obj)) <= 1e-5
+        rigs.frame_set(9)
+        rigs.frame_set(5)
+        assert rigs.pose_distance(before, rigs.evaluated_pose(obj)) <= 1e-5
+    rigs.bone(obj, "lo").limb_ik_mute = True
+    rigs.update()
+    assert rigs.local_rotations(obj)["up"].angle == pytest.approx(0.3, abs=1e-5)
