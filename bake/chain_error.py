@@ -47,10 +47,10 @@ def chain_error(motion: ChainMotion) -> ErrorFunction:
     parents that are scaled unevenly the miss is approximate.
     """
     wanted = [to_quaternions(rows, mode) for rows, mode in zip(motion.values, motion.modes, strict=True)]
-    frames = [_unit(motion.frames[:, i], _NO_TURN) for i in range(len(wanted))]
+    frames = [_unit(motion.frames[:, i].astype(np.float64), _NO_TURN) for i in range(len(wanted))]
     back = [_product(_conjugate(q), _conjugate(frame)) for q, frame in zip(wanted, frames, strict=True)]
     splits = np.cumsum([rows.shape[1] for rows in motion.values])[:-1]
-    steps = np.diff(motion.heads, axis=1)
+    steps = np.diff(motion.heads.astype(np.float64), axis=1)  # mathutils gives numpy 32 bits in Blender 5.3
 
     def error(candidate: Floats) -> Floats:
         turn = np.tile(_NO_TURN, (len(candidate), 1))
