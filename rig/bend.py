@@ -35,6 +35,11 @@ class BodyAxes:
     forward: Vector
     up: Vector
 
+    @property
+    def left(self) -> Vector:
+        """The body's own left."""
+        return _cross(self.up, self.forward)
+
 
 @dataclass(frozen=True, slots=True)
 class BendSample:
@@ -77,8 +82,10 @@ def body_axes(skeleton: Skeleton | Sequence[RestBone], limbs: Sequence[Limb]) ->
     up = _up(body, limbs)
     guesses = (
         _mean(_toe(body, limb) for limb in limbs if limb.kind == "leg"),
-        _across(body, limbs).cross(up),
-        _roots(body, limbs, "arm") - _roots(body, limbs, "leg") if {"arm", "leg"} == {one.kind for one in limbs} else Vector(),
+        _cross(_across(body, limbs), up),
+        _roots(body, limbs, "arm") - _roots(body, limbs, "leg")
+        if {"arm", "leg"} == {one.kind for one in limbs}
+        else Vector(),
         _mean(_last_bone(body, limb) for limb in limbs if limb.kind == "leg"),
     )
     for guess in guesses:
@@ -95,6 +102,11 @@ def _up(body: Skeleton, limbs: Sequence[Limb]) -> Vector:
 
 def _end(body: Skeleton, limb: Limb) -> Vector:
     return body.head(limb.end) if limb.end is not None else body.tail(limb.tip)
+
+
+def _cross(a: Vector, b: Vector) -> Vector:
+    """Cross product; mathutils' own is typed as if it might be a number."""
+    return Vector((a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x))
 
 
 def _mean(vectors: Iterable[Vector]) -> Vector:
@@ -150,7 +162,7 @@ def bend_axis_from_rest(
     """
     upper, lower = (mid_head - root_head).normalized(), (end_head - mid_head).normalized()
     line = (end_head - root_head).normalized()
-    bend = upper.cross(lower)
+    bend = _cross(upper, lower)
     angle = math.atan2(bend.length, upper.dot(lower))
     if line.length == 0.0 or upper.length == 0.0 or lower.length == 0.0:
         return bend.normalized()
@@ -168,7 +180,7 @@ def _expected(line: Vector, kind: Kind, forward_arm: Vector, up_arm: Vector | No
     up = up_arm if up_arm is not None else Vector((0.0, 0.0, 1.0))
     sign = 1.0 if kind == "leg" else -1.0
     for side in (forward_arm * sign, up * sign):
-        hinge = side.cross(line)
+        hinge = _cross(side, line)
         if hinge.length > TOO_PARALLEL * side.length and side.length > 0.0:
             return hinge.normalized()
     return line.orthogonal().normalized()
@@ -188,7 +200,7 @@ def bend_axis_from_motion(samples: Iterable[BendSample]) -> Vector | None:
     total, weight = Vector(), 0.0
     for sample in samples:
         upper, lower = (sample.mid - sample.root).normalized(), (sample.end - sample.mid).normalized()
-        bend = upper.cross(lower)
+        bend = _cross(upper, lower)
         if math.atan2(bend.length, upper.dot(lower)) >= WEAK_BEND:
             total += sample.root_rotation.inverted() @ bend
             weight += bend.length

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from mathutils import Vector
 
@@ -27,6 +27,10 @@ PARALLEL = math.radians(35)
 """Two pairs that point the same way within this stand on the same ground (creatures)."""
 UPRIGHT = math.radians(50)
 """A trunk nearer than this to the line of the legs stands upright on them."""
+BONES_MISMATCH = 0.25
+"""Largest difference in the number of bones below a limb and its mirror image, as a part of them."""
+SIDEWAYS = 0.7
+"""Cosine of 45°: a bone nearer than that to the line between left and right leads sideways."""
 SEGMENTS = 5
 """Segments from the fork that are looked at: hip or clavicle, upper, lower, and what may follow."""
 STEEP_FOOT = math.radians(28)
@@ -66,11 +70,16 @@ def find_pairs(skeleton: Skeleton, may_take_part: Callable[[str], bool]) -> list
         may_take_part: whether a bone can belong to a limb.
     """
     chosen: list[Pair] = []
-    for pair in sorted(_pairs(skeleton, may_take_part), key=lambda one: -one.length):
+    for pair in sorted(_pairs(skeleton, may_take_part), key=_clearest_first):
         is_long = pair.length >= max(SHORTEST_LIMB * skeleton.size, SHORTEST_OF_PAIRS * _longest(chosen))
         if is_long and not any(_overlap(skeleton, pair, other) for other in chosen):
             chosen.append(pair)
     return _kinds(skeleton, chosen)
+
+
+def _clearest_first(pair: Pair) -> tuple[bool, float]:
+    """Limbs that a joint ends come before those that only a tail ends, long ones before short ones."""
+    return (pair.first[2] is None, -pair.length)
 
 
 def _longest(pairs: list[Pair]) -> float:
@@ -109,25 +118,29 @@ def _reach(skeleton: Skeleton, name: str) -> float:
     return below + ((here - skeleton.head(parent)).length if parent in skeleton.by_name and parent else 0.0)
 
 
-def _points(skeleton: Skeleton, path: tuple[str, ...]) -> list[Vector]:
-    """Joints along a path; the tail of the last bone counts where there are only two bones."""
-    points = [skeleton.head(name) for name in path[: SEGMENTS + 1]]
-    return [*points, skeleton.tail(path[-1])] if len(path) == 2 else points
-
-
 def _pair(skeleton: Skeleton, depth: int, one: tuple[str, ...], two: tuple[str, ...]) -> Pair | None:
     size = min(len(one), len(two))
+    if size < 2 or not _is_alike(skeleton, one[0], two[0]):
+        return None
     a, b = _points(skeleton, one[:size]), _points(skeleton, two[:size])
-    if len(a) < 3:
-        return None
     at = _limb_start(a, b)
-    triple_a, triple_b = a[at : at + 3], b[at : at + 3]
-    if not _is_mirrored(triple_a, triple_b):
+    if at is None or not _is_mirrored(a[at : at + 3], b[at : at + 3]):
         return None
-    root = (triple_a[0] + triple_b[0]) / 2
-    direction = (triple_a[2] + triple_b[2]) / 2 - root
-    length = sum(_segments(triple_a))
-    return Pair(depth, _names(one, at), _names(two, at), length, root, direction)
+    root = (a[at] + b[at]) / 2
+    direction = (a[at + 2] + b[at + 2]) / 2 - root
+    return Pair(depth, _names(one, at), _names(two, at), sum(_segments(a[at : at + 3])), root, direction)
+
+
+def _is_alike(skeleton: Skeleton, one: str, two: str) -> bool:
+    """A limb and its mirror image carry about as many bones; a leg and the spine don't."""
+    few, many = sorted(sum(1 for _ in skeleton.descendants(name)) for name in (one, two))
+    return many - few <= max(1.0, BONES_MISMATCH * many)
+
+
+def _points(skeleton: Skeleton, path: tuple[str, ...]) -> list[Vector]:
+    """Joints along a path and the tail of its last bone."""
+    path = path[: SEGMENTS + 1]
+    return [*(skeleton.head(name) for name in path), skeleton.tail(path[-1])]
 
 
 def _names(path: tuple[str, ...], at: int) -> tuple[str, str, str | None]:
@@ -135,13 +148,26 @@ def _names(path: tuple[str, ...], at: int) -> tuple[str, str, str | None]:
 
 
 def _segments(points: list[Vector]) -> list[float]:
-    return [(after - before).length for before, after in zip(points, points[1:], strict=False)]
+    return [(after - before).length for before, after in pairwise(points)]
 
 
-def _limb_start(a: list[Vector], b: list[Vector]) -> int:
-    """Where upper and lower begin: the two neighbouring segments whose shorter one is longest."""
+def _limb_start(a: list[Vector], b: list[Vector]) -> int | None:
+    """Where upper and lower begin: the two neighbouring segments whose shorter one is longest.
+
+    A first one that leads sideways to a limb which doesn't is a hip or a clavicle. The last tail
+    counts only where no joint ends the limb: importers invent it.
+    """
     lengths = [(x + y) / 2 for x, y in zip(_segments(a), _segments(b), strict=True)]
-    return max(range(len(lengths) - 1), key=lambda at: min(lengths[at], lengths[at + 1]))
+    across = _across(a, b)
+    sideways = [abs((after - before).normalized().dot(across)) for before, after in pairwise(a)]
+    limbs = [at for at in range(len(lengths) - 1) if not (sideways[at] > SIDEWAYS > sideways[at + 1])]
+    jointed = [at for at in limbs if at + 2 < len(a) - 1] or limbs
+    return max(jointed, key=lambda at: min(lengths[at], lengths[at + 1]), default=None)
+
+
+def _across(a: list[Vector], b: list[Vector]) -> Vector:
+    """Direction from one of a pair to the other; zero where they lie in one place."""
+    return sum(((p - q) for p, q in zip(a, b, strict=True)), Vector()).normalized()
 
 
 def _is_mirrored(a: list[Vector], b: list[Vector]) -> bool:
@@ -149,7 +175,7 @@ def _is_mirrored(a: list[Vector], b: list[Vector]) -> bool:
     for x, y in zip(_segments(a), _segments(b), strict=True):
         if abs(x - y) > LENGTH_MISMATCH * max(x, y) or min(x, y) == 0.0:
             return False
-    across = sum(((p - q) for p, q in zip(a, b, strict=True)), Vector()).normalized()
+    across = _across(a, b)
     slack = MIRROR_MISMATCH * sum(_segments(a))
     middle = (a[0] + b[0]) / 2
     for p, q in zip(a, b, strict=True):
@@ -161,7 +187,10 @@ def _is_mirrored(a: list[Vector], b: list[Vector]) -> bool:
 
 
 def _kinds(skeleton: Skeleton, pairs: list[Pair]) -> list[tuple[Kind, Pair]]:
-    """Legs leave the body nearest the root; what stands on the same ground is a leg too."""
+    """Legs leave the body nearest the root; what stands on the same ground is a leg too.
+
+    Of what is left the clearest pair are the arms, where there is no second pair of legs.
+    """
     if not pairs:
         return []
     legs = min(pairs, key=lambda pair: (pair.fork_depth, _height(pair)))
@@ -169,7 +198,8 @@ def _kinds(skeleton: Skeleton, pairs: list[Pair]) -> list[tuple[Kind, Pair]]:
         return [(_lone_kind(skeleton, legs), legs)]
     kinds: list[tuple[Kind, Pair]] = [("leg" if pair is legs else _kind(pair, legs), pair) for pair in pairs]
     is_creature = sum(kind == "leg" for kind, _ in kinds) > 1
-    return [(kind, pair) for kind, pair in kinds if kind == "leg" or not is_creature]
+    arms = next((pair for kind, pair in kinds if kind == "arm"), None) if not is_creature else None
+    return [(kind, pair) for kind, pair in kinds if kind == "leg" or pair is arms]
 
 
 def _height(pair: Pair) -> float:

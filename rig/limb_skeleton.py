@@ -101,7 +101,7 @@ def _rest_bone(bone: BoneLike) -> RestBone:
         head=_point(bone.head_local),
         tail=_point(bone.tail_local),
         is_deform=bone.use_deform,
-        matrix=tuple(number for row in bone.matrix_local for number in row),
+        matrix=tuple(bone.matrix_local[row][column] for row in range(4) for column in range(4)),
     )
 
 
@@ -138,7 +138,8 @@ class Skeleton:
         """Longest side of the box around all heads; 0 where they all lie in one point."""
         if not self.bones:
             return 0.0
-        return max(max(values) - min(values) for values in zip(*(bone.head for bone in self.bones), strict=True))
+        axes = [[bone.head[axis] for bone in self.bones] for axis in range(3)]
+        return max(max(values) - min(values) for values in axes)
 
     def head(self, name: str) -> Vector:
         """Rest head of a bone, armature space."""

@@ -16,8 +16,9 @@ from mathutils import Vector
 
 from . import limb_shapes
 from .bend import body_axes
-from .limb_names import END, GIRDLE, LOWER, TOE, UPPER, Slots, noise, read, words
+from .limb_names import noise, read, words
 from .limb_skeleton import Kind, Limb, RestBone, Side, Skeleton, rest_skeleton
+from .limb_words import END, GIRDLE, LOWER, TOE, UPPER, Slots
 
 __all__ = ["Kind", "Limb", "RestBone", "Side", "collapsed", "find_limbs", "rest_skeleton"]
 
@@ -121,9 +122,7 @@ def _along(named: _Named, kind: Kind, last: str) -> _Candidate | None:
     """The limb that a path from the root down to ``last`` holds."""
     side = named.readings[last].side
     path = [
-        name
-        for name in named.skeleton.ancestry(last)
-        if named.readings[name].side == side and named.slots(name, kind)
+        name for name in named.skeleton.ancestry(last) if named.readings[name].side == side and named.slots(name, kind)
     ]
     weight, places = _settle([named.slots(name, kind) for name in path])
     if UPPER not in places or LOWER not in places:
@@ -199,7 +198,7 @@ def _best(skeleton: Skeleton, candidates: list[_Candidate]) -> list[Limb]:
 
 
 def _is_copy(skeleton: Skeleton, one: Limb, other: Limb) -> bool:
-    if {one.upper, one.lower, one.end} & {other.upper, other.lower} or one.end is not None and one.end == other.end:
+    if {one.upper, one.lower, one.end} & {other.upper, other.lower} or (one.end is not None and one.end == other.end):
         return True
     near = SAME_PLACE * (skeleton.head(other.lower) - skeleton.head(other.upper)).length
     pairs = ((one.upper, other.upper), (one.lower, other.lower))
@@ -260,9 +259,8 @@ def _sides_by_place(skeleton: Skeleton, limbs: list[Limb]) -> list[Limb]:
     axes = body_axes(skeleton, limbs)
     if axes is None:
         return limbs
-    left = axes.up.cross(axes.forward)
     middle = sum((skeleton.head(limb.upper) for limb in limbs), Vector()) / len(limbs)
-    return [limb if limb.side else replace(limb, side=_place(skeleton, limb, middle, left)) for limb in limbs]
+    return [limb if limb.side else replace(limb, side=_place(skeleton, limb, middle, axes.left)) for limb in limbs]
 
 
 def _place(skeleton: Skeleton, limb: Limb, middle: Vector, left: Vector) -> Side:
@@ -270,4 +268,3 @@ def _place(skeleton: Skeleton, limb: Limb, middle: Vector, left: Vector) -> Side
     if abs(off) <= COLLAPSED * skeleton.size:
         return ""
     return "L" if off > 0 else "R"
-

@@ -1,0 +1,578 @@
+"""Arms and legs are found by names, by place in the chain, and by shape where there are no names."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import bpy
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from limb_ik.rig.limb_names import read
+from limb_ik.rig.limb_shapes import is_steep_foot
+from limb_ik.rig.limb_words import END, GIRDLE, LOWER, UPPER
+from limb_ik.rig.limbs import Limb, RestBone, collapsed, find_limbs, rest_skeleton
+from mathutils import Euler, Matrix, Vector
+
+from . import naming
+from .naming import CONVENTIONS, Convention, skeleton
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = Path(os.environ.get("LIMB_IK_DATA", ROOT.parent / "shared" / "data"))
+BY_NAME = {convention.name: convention for convention in CONVENTIONS}
+
+Row = tuple[str, str, str, str, str | None, tuple[str, ...], tuple[str, ...]]
+
+
+def path(limb: Limb) -> tuple[str, ...]:
+    """Bones from upper to end."""
+    whole = (limb.upper, *limb.between_upper_lower, limb.lower, *limb.between_lower_end)
+    return (*whole, limb.end) if limb.end is not None else whole
+
+
+def row(limb: Limb) -> Row:
+    """What a file's answers hold of a limb."""
+    return (
+        limb.kind,
+        limb.side,
+        limb.upper,
+        limb.lower,
+        limb.end,
+        limb.between_upper_lower,
+        limb.between_lower_end,
+    )
+
+
+def bones(*rows: str, start: tuple[float, float, float] = (0.0, 0.0, 1.0)) -> tuple[RestBone, ...]:
+    """``name < parent : x y z`` per bone; a head each, tails a little above."""
+    found = []
+    for line in rows:
+        names, _, where = line.partition(":")
+        name, _, parent = (part.strip() for part in names.partition("<"))
+        numbers = [float(number) for number in where.split()] or list(start)
+        x, y, z = numbers
+        found.append(RestBone(name, parent or None, (x, y, z), (x, y, z + 0.02)))
+    return tuple(found)
+
+
+def nameless(skeleton: Sequence[RestBone]) -> tuple[tuple[RestBone, ...], dict[str, str]]:
+    """The same skeleton with names that say nothing, and the way back."""
+    new = {bone.name: f"Node_{index}" for index, bone in enumerate(skeleton)}
+    found = tuple(replace(b, name=new[b.name], parent=new[b.parent] if b.parent else None) for b in skeleton)
+    return found, {value: key for key, value in new.items()}
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS, ids=lambda convention: convention.name)
+def test_every_naming_convention(convention: Convention) -> None:
+    limbs = find_limbs(skeleton(convention))
+    assert [(limb.kind, limb.side, path(limb)) for limb in limbs] == naming.expected(convention)
+    assert [(limb.upper, limb.lower, limb.end) for limb in limbs] == naming.triples(convention)
+    assert all(limb.bones == (limb.upper, *limb.between_upper_lower, limb.lower) for limb in limbs)
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS, ids=lambda convention: convention.name)
+def test_the_order_of_bones_does_not_matter(convention: Convention) -> None:
+    forwards = skeleton(convention)
+    assert {row(limb) for limb in find_limbs(forwards[::-1])} == {row(limb) for limb in find_limbs(forwards)}
+
+
+def _fixture(file: Path) -> tuple[RestBone, ...]:
+    found = []
+    for bone in json.loads(file.read_text(encoding="utf-8"))["bones"]:
+        rest = Matrix([bone["matrix_local"][at : at + 4] for at in range(0, 16, 4)])
+        tail = rest @ Vector((0.0, bone["length"], 0.0))
+        head = rest.translation
+        found.append(
+            RestBone(
+                bone["name"], bone["parent"], tuple(head), tuple(tail), bone["deform"], tuple(bone["matrix_local"])
+            )
+        )
+    return tuple(found)
+
+
+def _answers() -> dict[str, set[Row]]:
+    """What is right for each file; sides that nobody knows (``a``, ``b``) are empty."""
+    answers: dict[str, set[Row]] = {}
+    for file, entry in json.loads((DATA / "limbs.json").read_text(encoding="utf-8")).items():
+        answers[file] = {
+            (
+                limb["kind"],
+                limb["side"] if limb["side"] in ("L", "R") else "",
+                limb["upper"],
+                limb["lower"],
+                limb["end"],
+                tuple(limb["between_upper_lower"]),
+                tuple(limb["between_lower_end"]),
+            )
+            for armature in entry["armatures"]
+            for limb in armature["limbs"]
+        }
+    return answers
+
+
+def _unlisted(file: str, found: set[Row]) -> set[Row]:
+    """What is right but not in the answers: the Fox's hind legs."""
+    return {limb for limb in found if limb[0] == "leg"} if file.endswith("Fox.glb") else set()
+
+
+needs_data = pytest.mark.skipif(
+    not (DATA / "limbs.json").is_file(), reason="no limbs.json: name the data folder in LIMB_IK_DATA"
+)
+
+
+@needs_data
+def test_every_file_with_a_known_answer() -> None:
+    wrong: list[str] = []
+    seen = 0
+    for file, answer in _answers().items():
+        for bodies in _skeletons(file):
+            seen += 1
+            found = {row(limb) for limb in find_limbs(bodies)}
+            if found - _unlisted(file, found) != answer:
+                wrong.append(f"{file}: {sorted(map(str, found ^ answer))}")
+    assert not wrong, "\n".join(wrong)
+    assert seen >= 24  # a file without an armature (a .vrma) has none to look at
+
+
+def _skeletons(file: str) -> list[tuple[RestBone, ...]]:
+    """The armatures of a file: from its fixture, or out of the .blend."""
+    fixture = DATA / "fixtures" / f"{Path(file).name}.json"
+    if fixture.is_file():
+        return [_fixture(fixture)]
+    if not file.endswith(".blend"):
+        return []
+    with bpy.data.libraries.load(str(DATA / file)) as (source, target):
+        target.armatures = source.armatures
+    found = [rest_skeleton(armature) for armature in target.armatures]
+    for armature in target.armatures:
+        bpy.data.armatures.remove(armature)
+    return found
+
+
+@needs_data
+def test_the_fox_has_hind_legs_of_three_bones() -> None:
+    legs = [limb for limb in find_limbs(_fixture(DATA / "fixtures/Fox.glb.json")) if limb.kind == "leg"]
+    assert [limb.bones for limb in legs] == [
+        ("b_LeftLeg01_015", "b_LeftLeg02_016", "b_LeftFoot01_017"),
+        ("b_RightLeg01_019", "b_RightLeg02_020", "b_RightFoot01_021"),
+    ]
+    assert [limb.end for limb in legs] == ["b_LeftFoot02_018", "b_RightFoot02_022"]
+
+
+NAMELESS = (
+    "CesiumMan.glb",
+    "Godette_vrm_v4.vrm",
+    "cmu1_jumping_jacks.bvh",
+    "fair1_dab.bvh",
+    "kaykit_Med_MovementBasic.glb",
+    "makehuman_walk1.bvh",
+    "mpfb_game_engine.blend",
+    "mpfb_mixamo.blend",
+    "olafhaag_walk01.bvh",
+    "ozz_pab_walk.fbx",
+    "raylib_guy.blend",
+)
+"""Files whose shape alone shows their limbs. Not there: RobotExpressive and MakeHuman's default rig (halves of
+bones look like bones), Rokoko (its rest pose lays all bones along one line), the Fox (its arms are legs)."""
+
+
+@needs_data
+@pytest.mark.parametrize("file", NAMELESS)
+def test_shape_finds_the_same_limbs_without_names(file: str) -> None:
+    named = _fixture(DATA / "fixtures" / f"{file}.json")
+    plain, back = nameless(named)
+    found = {
+        (limb.kind, back[limb.upper], back[limb.lower], back[limb.end] if limb.end else None)
+        for limb in find_limbs(plain)
+    }
+    assert found == {(limb.kind, limb.upper, limb.lower, limb.end) for limb in find_limbs(named)}
+    assert all(limb.side == "" for limb in find_limbs(plain))
+
+
+def test_shape_finds_a_nameless_human_and_takes_sides_from_suffixes() -> None:
+    plain, back = nameless(skeleton(BY_NAME["Unity"]))
+    limbs = find_limbs(plain)
+    assert {(limb.kind, back[limb.upper], back[limb.lower], back[str(limb.end)]) for limb in limbs} == {
+        (kind, whole[0], whole[1], whole[2]) for kind, _, whole in naming.expected(BY_NAME["Unity"])
+    }
+    suffix = {
+        bone.name: f"{bone.name}.{back[bone.name][0]}" if back[bone.name][0] in "LR" else bone.name for bone in plain
+    }
+    sided = tuple(replace(b, name=suffix[b.name], parent=suffix.get(b.parent or "")) for b in plain)
+    assert [(limb.kind, limb.side) for limb in find_limbs(sided)] == [
+        ("arm", "L"),
+        ("arm", "R"),
+        ("leg", "L"),
+        ("leg", "R"),
+    ]
+
+
+def _quadruped() -> tuple[RestBone, ...]:
+    rows = [
+        "b0: 0 0.5 1",
+        "b1 < b0: 0 0.2 1",
+        "b2 < b1: 0 -0.3 1",
+        "b3 < b2: 0 -0.6 1.2",
+        "t1 < b0: 0 0.8 0.9",
+        "t2 < t1: 0 1.1 0.8",
+    ]
+    for side, x in (("p", 0.12), ("q", -0.12)):
+        for mark, parent, y in (("h", "b0", 0.5), ("f", "b2", -0.3)):
+            rows += [
+                f"{mark}{side}1 < {parent}: {x} {y} 0.9",
+                f"{mark}{side}2 < {mark}{side}1: {x} {y - 0.08} 0.6",
+                f"{mark}{side}3 < {mark}{side}2: {x} {y + 0.08} 0.3",
+                f"{mark}{side}4 < {mark}{side}3: {x} {y} 0.03",
+            ]
+    return bones(*rows)
+
+
+def test_a_nameless_creature_has_four_legs_and_no_tail() -> None:
+    limbs = find_limbs(_quadruped())
+    assert {limb.kind for limb in limbs} == {"leg"}
+    assert {limb.bones for limb in limbs} == {(f"{m}{s}1", f"{m}{s}2", f"{m}{s}3") for m in "hf" for s in "pq"}
+    assert {limb.end for limb in limbs} == {f"{m}{s}4" for m in "hf" for s in "pq"}
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ("root", "bone < root: 0 0 1"),
+        (
+            "spine",
+            "shoulder.L < spine: .1 0 1",
+            "side_fin.L < shoulder.L: .3 0 1",
+            "side_fin.L.001 < side_fin.L: .6 0 .8",
+            "shoulder.R < spine: -.1 0 1",
+            "side_fin.R < shoulder.R: -.3 0 1",
+            "side_fin.R.001 < side_fin.R: -.6 0 .8",
+        ),
+        (
+            "spine",
+            "Wing.L < spine: .1 0 1",
+            "Wing.001.L < Wing.L: .4 0 1",
+            "Wing.002.L < Wing.001.L: .8 0 1",
+            "Wing.R < spine: -.1 0 1",
+            "Wing.001.R < Wing.R: -.4 0 1",
+            "Wing.002.R < Wing.001.R: -.8 0 1",
+        ),
+        ("tail", "tail.001 < tail: 0 1 1", "tail.002 < tail.001: 0 2 1", "tail.003 < tail.002: 0 3 1"),
+        ("thigh_ik.L", "shin_ik.L < thigh_ik.L: 0 0 .5", "foot_ik.L < shin_ik.L: 0 0 0", "knee_pole.L: 0 -1 .5"),
+        ("hand.L", "hand_end.L < hand.L: 0 0 .5", "foot.L: 1 0 0", "foot_end.L < foot.L: 1 0 0"),
+        ("car", "wheel_front_l < car: 1 1 0", "wheel_front_r < car: -1 1 0", "door_l < car: 1 0 1"),
+    ],
+    ids=["prop", "shark", "bird", "tail", "IK bones", "ends alone", "car"],
+)
+def test_what_has_no_limbs_gets_none(rows: tuple[str, ...]) -> None:
+    assert find_limbs(bones(*rows)) == []
+
+
+def test_no_bones_no_limbs() -> None:
+    assert find_limbs(()) == []
+
+
+@pytest.mark.parametrize("convention", ["Mixamo", "Unreal 5", "VRM (VRoid)", "MMD"])
+def test_hair_skirts_tails_and_wings_beside_limbs_are_none(convention: str) -> None:
+    body = list(skeleton(BY_NAME[convention]))
+    head, hips, chest = (BY_NAME[convention].trunk[at] for at in (4, 0, 2))
+    for name, parent, z in (
+        ("Hair", head, 1.7),
+        ("Skirt", hips, 0.9),
+        ("Tail", hips, 1.0),
+        ("Wing", chest, 1.4),
+        ("Bone", head, 1.8),
+    ):
+        for side, x in (("L", 0.1), ("R", -0.1)):
+            above = parent
+            for at in range(4):
+                one = RestBone(
+                    f"{name}_{at}.{side}",
+                    above,
+                    (x * (1 + at), 0.1, z - 0.2 * at),
+                    (x * (2 + at), 0.1, z - 0.2 * at - 0.2),
+                )
+                body.append(one)
+                above = one.name
+    assert find_limbs(body) == find_limbs(skeleton(BY_NAME[convention]))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "LeftHand",
+        "left_hand",
+        "hand.L",
+        "hand_l",
+        "L_hand",
+        "l_hand",
+        "lHand",
+        "lhand",
+        "Bip01 L Hand",
+        "Left hand",
+        "hand_left",
+        "lefthand",
+        "HandL",
+        "rig:hand_L",
+        "Armature|hand.L.001",
+        "hand_L_012",
+        "左手首",
+        "手首.L",
+        "hand.Left",
+        "HAND_L",
+    ],
+)
+def test_ways_to_write_a_left_hand(name: str) -> None:
+    reading = read(name)
+    assert reading.side == "L"
+    assert END in reading.arm and not reading.leg
+
+
+@pytest.mark.parametrize(
+    ("name", "side"),
+    [
+        ("r_toe.L", "L"),
+        ("l_toe.R", "R"),
+        ("ball_l", "L"),
+        ("heel", ""),
+        ("Collar", ""),
+        ("lowerarm", ""),
+        ("Rear", ""),
+        ("Ulna", ""),
+    ],
+)
+def test_letters_that_are_no_side(name: str, side: str) -> None:
+    assert read(name).side == side
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "upperarm_twist_01_l",
+        "hand_ik.L",
+        "knee_pole.L",
+        "MCH-foot_fk.L",
+        "upper_arm_tweak.L",
+        "thigh_parent.L",
+        "LeftHandThumb1",
+        "RightHandEnd",
+        "腕捩.L",
+        "__UpLeg_L",
+        "handslot.l",
+        "hand slot l",
+        "calf_correctiveRoot_l",
+        "LeftInHandIndex",
+        "shoulderpad_l",
+    ],
+)
+def test_helpers_and_fingers_have_no_place_in_a_limb(name: str) -> None:
+    reading = read(name)
+    assert not reading.is_exact or not (reading.arm or reading.leg)
+
+
+def test_the_same_word_has_several_places() -> None:
+    assert read("LeftLeg").leg.keys() == {UPPER, LOWER, END}
+    assert read("LeftShoulder").arm.keys() == {GIRDLE, UPPER}
+
+
+def test_of_fk_original_and_deform_bones_the_fk_ones_are_taken() -> None:
+    rows = ["root: 0 0 1"]
+    for mark in ("DEF-{}.L", "{}.L", "ORG-{}.L", "{}_fk.L", "{}_ik.L", "MCH-{}.L"):
+        thigh, shin, foot = (mark.format(word) for word in ("thigh", "shin", "foot"))
+        rows += [f"{thigh} < root: .1 0 1", f"{shin} < {thigh}: .1 -.03 .5", f"{foot} < {shin}: .1 0 .1"]
+    assert [path(limb) for limb in find_limbs(bones(*rows))] == [("thigh_fk.L", "shin_fk.L", "foot_fk.L")]
+
+
+def test_mechanism_bones_may_stand_between_but_forbid_turning_three() -> None:
+    rows = (
+        "thigh_fk.L: .1 .3 .74",
+        "shin_fk.L < thigh_fk.L: .1 .27 .47",
+        "MCH-foot_fk.L < shin_fk.L: .1 .48 .25",
+        "foot_fk.L < MCH-foot_fk.L: .1 .48 .25",
+        "toe_fk.L < foot_fk.L: .1 .41 .04",
+    )
+    (limb,) = find_limbs(bones(*rows))
+    assert path(limb) == ("thigh_fk.L", "shin_fk.L", "MCH-foot_fk.L", "foot_fk.L")
+    assert limb.bones == ("thigh_fk.L", "shin_fk.L") and not limb.is_creature and limb.tip == "shin_fk.L"
+
+
+def test_of_several_palms_the_middle_one_ends_the_arm() -> None:
+    rows = ["UpperArm.L: 0 0 0", "LowerArm.L < UpperArm.L: 1 0 0"]
+    for palm, y in (("Palm1.L", 0.1), ("Palm3.L", -0.1), ("Palm2.L", 0.0)):
+        rows += [f"{palm} < LowerArm.L: 2 {y} 0", f"Finger{palm} < {palm}: 2.5 {y} 0"]
+    assert [limb.end for limb in find_limbs(bones(*rows))] == ["Palm2.L"]
+
+
+def test_a_leg_whose_foot_hangs_elsewhere_has_no_end() -> None:
+    rows = ("root", "UpperLeg.L < root: .1 0 1", "LowerLeg.L < UpperLeg.L: .1 0 .5", "Foot.L < root: .1 0 0")
+    assert [row(limb) for limb in find_limbs(bones(*rows))] == [("leg", "L", "UpperLeg.L", "LowerLeg.L", None, (), ())]
+
+
+def test_front_and_hind_legs_of_a_wolf() -> None:
+    rows = ["spine: 0 .4 .8", "chest < spine: 0 -.1 .8"]
+    for side, x in (("R", -0.12), ("L", 0.12)):
+        rows += [
+            f"thigh.{side} < spine: {x} .34 .74",
+            f"shin.{side} < thigh.{side}: {x} .27 .47",
+            f"foot.{side} < shin.{side}: {x} .48 .25",
+            f"toe.{side} < foot.{side}: {x} .41 .04",
+            f"front_thigh.{side} < chest: {x} -.32 .69",
+            f"front_shin.{side} < front_thigh.{side}: {x} -.22 .44",
+            f"front_foot.{side} < front_shin.{side}: {x} -.21 .17",
+            f"front_toe.{side} < front_foot.{side}: {x} -.25 .04",
+        ]
+    assert [(limb.side, limb.bones, limb.end) for limb in find_limbs(bones(*rows))] == [
+        (s, (f"{f}thigh.{s}", f"{f}shin.{s}", f"{f}foot.{s}"), f"{f}toe.{s}") for s in "LR" for f in ("", "front_")
+    ]
+
+
+def test_a_hoof_lengthens_the_leg_to_four_bones() -> None:
+    rows = (
+        "thigh.L: .2 .62 1.41",
+        "lower_leg.L < thigh.L: .2 .56 1.03",
+        "hind_foot.L < lower_leg.L: .2 .76 .61",
+        "r_toe.L < hind_foot.L: .2 .69 .2",
+        "r_hoof.L < r_toe.L: .2 .63 .11",
+    )
+    (limb,) = find_limbs(bones(*rows))
+    assert limb.bones == ("thigh.L", "lower_leg.L", "hind_foot.L", "r_toe.L") and limb.end == "r_hoof.L"
+    assert limb.is_creature and limb.tip == "r_toe.L"
+
+
+def test_eight_legs_are_eight_limbs() -> None:
+    rows = ["body: 0 0 1"]
+    for at in range(4):
+        for side, x in (("L", 1), ("R", -1)):
+            y = at * 0.3
+            rows += [
+                f"thigh{at}.{side} < body: {0.1 * x} {y} 1",
+                f"shin{at}.{side} < thigh{at}.{side}: {0.8 * x} {y} 1.4",
+                f"foot{at}.{side} < shin{at}.{side}: {1.4 * x} {y} 0",
+            ]
+    assert [limb.side for limb in find_limbs(bones(*rows))] == ["L"] * 4 + ["R"] * 4
+
+
+@pytest.mark.parametrize("turn", [0.0, 90.0, 180.0])
+def test_sides_that_no_name_says_come_from_where_the_body_faces(turn: float) -> None:
+    rows = ["hips: 0 0 1"]
+    for mark, x in (("", 0.1), (".001", -0.1)):
+        rows += [
+            f"thigh{mark} < hips: {x} 0 .9",
+            f"shin{mark} < thigh{mark}: {x} -.02 .5",
+            f"foot{mark} < shin{mark}: {x} 0 .1",
+            f"toe{mark} < foot{mark}: {x} -.15 0",
+        ]
+    turned = Matrix.Rotation(math.radians(turn), 4, "Z")
+    limbs = find_limbs(tuple(replace(b, head=tuple(turned @ Vector(b.head))) for b in bones(*rows)))
+    assert [(limb.side, limb.upper) for limb in limbs] == [("L", "thigh"), ("R", "thigh.001")]
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.sampled_from(CONVENTIONS),
+    st.tuples(*[st.floats(-3.1, 3.1)] * 3),
+    st.floats(-4.0, 4.0),
+    st.tuples(*[st.floats(-10.0, 10.0)] * 3),
+)
+def test_turning_scaling_and_moving_changes_nothing(
+    convention: Convention, turn: tuple[float, float, float], power: float, move: tuple[float, float, float]
+) -> None:
+    place = Matrix.LocRotScale(Vector(move), Euler(turn), Vector((1.0, 1.0, 1.0)) * 10.0**power)
+    moved = tuple(
+        replace(b, head=tuple(place @ Vector(b.head)), tail=tuple(place @ Vector(b.tail))) for b in skeleton(convention)
+    )
+    assert find_limbs(moved) == find_limbs(skeleton(convention))
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.tuples(*[st.floats(-3.1, 3.1)] * 3), st.floats(-3.0, 3.0))
+def test_shape_does_not_depend_on_the_axes_of_the_armature(turn: tuple[float, float, float], power: float) -> None:
+    place = Matrix.LocRotScale(None, Euler(turn), Vector((1.0, 1.0, 1.0)) * 10.0**power)
+    plain, _ = nameless(skeleton(BY_NAME["Unity"]))
+    moved = tuple(replace(b, head=tuple(place @ Vector(b.head)), tail=tuple(place @ Vector(b.tail))) for b in plain)
+    assert set(find_limbs(moved)) == set(find_limbs(plain))
+
+
+def test_a_prefix_on_every_bone_is_dropped() -> None:
+    plain = skeleton(BY_NAME["Unity"])
+    named = tuple(replace(b, name=f"Grumpy_{b.name}", parent=f"Grumpy_{b.parent}" if b.parent else None) for b in plain)
+    assert [limb.upper for limb in find_limbs(named)] == [f"Grumpy_{limb.upper}" for limb in find_limbs(plain)]
+
+
+def test_a_collapsed_limb_is_seen_and_a_short_one_is_not() -> None:
+    body = skeleton(BY_NAME["Unity"])
+    arm = find_limbs(body)[0]
+    assert not collapsed(arm, body)
+    flat = tuple(
+        replace(b, head=next(o.head for o in body if o.name == arm.upper)) if b.name == arm.lower else b for b in body
+    )
+    assert collapsed(arm, flat)
+    heads = {bone.name: Vector((0.0, -0.07, -0.15)) for bone in body}
+    assert collapsed(arm, body, heads)
+    heads[arm.lower] = Vector((0.01, -0.07, -0.15))
+    heads[str(arm.end)] = Vector((0.02, -0.07, -0.15))
+    assert not collapsed(arm, body, heads)
+
+
+@needs_data
+def test_a_capture_that_keys_all_bones_into_one_point_is_collapsed_in_pose_only(empty_file: None) -> None:
+    bpy.ops.import_anim.bvh(filepath=str(DATA / "bvh/makehuman_tpose.bvh"))
+    rig = bpy.context.object
+    bpy.context.scene.frame_set(1)
+    bodies = rest_skeleton(rig.data)
+    heads = {bone.name: bone.head.copy() for bone in rig.pose.bones}
+    limbs = find_limbs(bodies)
+    assert len(limbs) == 4
+    assert not any(collapsed(limb, bodies) for limb in limbs)
+    assert all(collapsed(limb, bodies, heads) for limb in limbs)
+
+
+@needs_data
+def test_no_file_rests_collapsed() -> None:
+    for file in sorted((DATA / "fixtures").glob("*.json")):
+        bodies = _fixture(file)
+        assert not any(collapsed(limb, bodies) for limb in find_limbs(bodies)), file.name
+
+
+def test_rest_skeleton_reads_an_armature(empty_file: None) -> None:
+    data = bpy.data.armatures.new("rig")
+    rig = bpy.data.objects.new("rig", data)
+    bpy.context.scene.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    for name, parent, head, tail in (
+        ("thigh.L", None, (0, 0, 1), (0, 0, 0.5)),
+        ("shin.L", "thigh.L", (0, 0, 0.5), (0, 0, 0)),
+    ):
+        bone = data.edit_bones.new(name)
+        bone.head, bone.tail = head, tail
+        bone.parent = data.edit_bones[parent] if parent else None
+    data.edit_bones["shin.L"].use_deform = False
+    bpy.ops.object.mode_set(mode="OBJECT")
+    thigh, shin = rest_skeleton(data)
+    assert (thigh.name, thigh.parent, shin.parent) == ("thigh.L", None, "thigh.L")
+    assert thigh.is_deform and not shin.is_deform
+    assert shin.head == pytest.approx((0, 0, 0.5)) and shin.tail == pytest.approx((0, 0, 0))
+    assert shin.matrix == pytest.approx([n for r in data.bones["shin.L"].matrix_local for n in r])
+    assert [limb.upper for limb in find_limbs((thigh, shin))] == ["thigh.L"]
+
+
+@pytest.mark.parametrize(
+    ("degrees", "length", "is_steep"),
+    [
+        (10.0, 0.4, True),
+        (30.0, 0.4, True),
+        (45.0, 0.4, False),
+        (60.0, 0.4, False),
+        (0.0, 0.15, False),
+        (90.0, 0.4, False),
+    ],
+)
+def test_which_feet_are_one_more_bone(degrees: float, length: float, is_steep: bool) -> None:
+    angle = math.radians(degrees)
+    foot = Vector((0.0, -math.sin(angle), -math.cos(angle))) * length
+    assert is_steep_foot(Vector((0.0, 0.0, 1.0)), Vector((0.0, 0.0, 0.5)), Vector(), foot) is is_steep
