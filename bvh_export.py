@@ -12,10 +12,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import bpy
 from mathutils import Matrix, Quaternion, Vector
 
+from .session import armature_data, current_scene, evaluated, pose_bones
 from .solvers.rotations import as_quat, to_euler
 from .solvers.vectors import ZERO
 
@@ -56,7 +58,7 @@ def write_bvh(path: Path, obj: bpy.types.Object, frames: Sequence[int], left_out
         frames: The frames, each becomes one line.
         left_out: Bones that don't belong to the motion.
     """
-    scene = bpy.context.scene
+    scene = current_scene()
     scene.frame_set(frames[0])
     joints = _joints(obj, frozenset(left_out))
     samples = [_sample(joints, obj, frame) for frame in frames]
@@ -68,10 +70,9 @@ def write_bvh(path: Path, obj: bpy.types.Object, frames: Sequence[int], left_out
 
 def _joints(obj: bpy.types.Object, left_out: frozenset[str]) -> dict[str, _Joint]:
     """The joints in file order: each bone before its children, depth first."""
-    assert isinstance(obj.data, bpy.types.Armature)
-    world = Y_UP @ obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world
+    world = Y_UP @ evaluated(obj).matrix_world
     joints: dict[str, _Joint] = {}
-    open_bones = [bone for bone in reversed(obj.data.bones) if bone.parent is None]
+    open_bones = [bone for bone in reversed(armature_data(obj).bones) if bone.parent is None]
     while open_bones:
         bone = open_bones.pop()
         if bone.name in left_out:
@@ -79,7 +80,7 @@ def _joints(obj: bpy.types.Object, left_out: frozenset[str]) -> dict[str, _Joint
         rest = world @ bone.matrix_local
         parent = joints.get(bone.parent.name) if bone.parent else None
         offset = rest.translation - (parent.rest.translation if parent else Vector())
-        mode = obj.pose.bones[bone.name].rotation_mode
+        mode = pose_bones(obj)[bone.name].rotation_mode
         order = mode if sorted(mode) == ['X', 'Y', 'Z'] else QUATERNION_BONES_ORDER
         tail = world @ bone.tail_local
         joints[bone.name] = _Joint(bone.name, parent.name if parent else "", order, rest, tail, offset)
@@ -88,14 +89,14 @@ def _joints(obj: bpy.types.Object, left_out: frozenset[str]) -> dict[str, _Joint
 
 
 def _sample(joints: Mapping[str, _Joint], obj: bpy.types.Object, frame: int) -> dict[str, _Sample]:
-    bpy.context.scene.frame_set(frame)
-    evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    world = Y_UP @ evaluated.matrix_world
+    current_scene().frame_set(frame)
+    now = evaluated(obj)
+    world = Y_UP @ now.matrix_world
     heads: dict[str, Vector] = {"": Vector()}
     turned: dict[str, Quaternion] = {"": Quaternion()}
     sample: dict[str, _Sample] = {}
     for joint in joints.values():
-        pose = world @ evaluated.pose.bones[joint.name].matrix
+        pose = world @ pose_bones(now)[joint.name].matrix
         turn = (_axes(pose) @ _axes(joint.rest).transposed()).to_quaternion()
         heads[joint.name], turned[joint.name] = pose.translation, turn
         to_parent = turned[joint.parent].inverted()
@@ -150,7 +151,7 @@ def _motion(
     joints: Mapping[str, _Joint], moving: frozenset[str], samples: Sequence[Mapping[str, _Sample]]
 ) -> Iterable[str]:
     """One line a frame; Euler angles stay compatible with those of the frame before."""
-    before = {name: ZERO for name in joints}
+    before = dict.fromkeys(joints, ZERO)
     for sample in samples:
         values: list[str] = []
         for name, joint in joints.items():
@@ -162,5 +163,5 @@ def _motion(
         yield " ".join(values)
 
 
-def _numbers(values: Iterable[float]) -> str:
+def _numbers(values: Any) -> str:
     return " ".join(f"{value:.8g}" for value in values)

@@ -147,7 +147,9 @@ def _add_bake(commands: _Commands) -> None:
     command.add_argument("--action", metavar="NAME", help="bake into this action (default: the active one)")
     command.add_argument("--frames", type=_frames, metavar="A:B", help="(default: the action's range)")
     command.add_argument("--step", type=_positive, metavar="N", default=1, help="a key every N frames (default: 1)")
-    command.add_argument("--reduce", type=_length, metavar="METRES", default=0.0, help="fewer keys, off by this at most")
+    command.add_argument(
+        "--reduce", type=_length, metavar="METRES", default=0.0, help="fewer keys, off by this at most"
+    )
     command.add_argument("--after", type=str.upper, choices=AFTERS, default="MUTE", help="the chains (default: mute)")
     command.add_argument("--jobs", type=_positive, metavar="N", default=1, help="how many files at a time (default: 1)")
     command.add_argument("--resume", action="store_true", help="leave out files whose output is there and not older")

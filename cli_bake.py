@@ -24,6 +24,7 @@ from .files import check_readable, check_writable, motion_range, save_file, writ
 from .rig import compat
 from .rig.chains import tips
 from .rig.errors import LimbIKError
+from .session import current_scene
 
 
 def bake(arguments: argparse.Namespace) -> tuple[str, int]:
@@ -32,10 +33,8 @@ def bake(arguments: argparse.Namespace) -> tuple[str, int]:
     if arguments.report is not None:
         check_writable(arguments.report, [arguments.report.suffix.lower()])
     pairs = cli_jobs.outputs(arguments.files, arguments.output)
-    if len(pairs) > 1:
-        records = cli_jobs.run_all(pairs, arguments)
-    else:
-        records = [_baked_or_skipped(*pairs[0], arguments)]
+    is_one = len(pairs) == 1
+    records = [_baked_or_skipped(*pairs[0], arguments)] if is_one else cli_jobs.run_all(pairs, arguments)
     if arguments.report is not None:
         write_text(arguments.report, json.dumps({"files": records}, indent=2, ensure_ascii=False) + "\n")
     failed = [record for record in records if record["status"] == "failed"]
@@ -90,7 +89,7 @@ def _use_action(objects: Sequence[bpy.types.Object], name: str) -> None:
 
 
 def _whole_range(objects: Sequence[bpy.types.Object]) -> tuple[int, int]:
-    scene = bpy.context.scene
+    scene = current_scene()
     return motion_range(objects) or (scene.frame_start, scene.frame_end)
 
 
@@ -102,7 +101,7 @@ def _check_frames(frames: tuple[int, int] | None) -> None:
 def _check_inside(frames: tuple[int, int], objects: Sequence[bpy.types.Object]) -> None:
     """A range outside everything that moves the rig, and outside the scene, would bake a still."""
     moving = motion_range(block for block in needed_by(objects) if isinstance(block, bpy.types.Object))
-    scene = bpy.context.scene
+    scene = current_scene()
     first, last = moving or (scene.frame_start, scene.frame_end)
     if frames[1] < first or frames[0] > last:
         raise LimbIKError(f"--frames {frames[0]}:{frames[1]} is outside the animation, which has {first}:{last}")

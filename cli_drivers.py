@@ -7,11 +7,12 @@ expressions run without permission and are none of this. Must not change anythin
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import bpy
 
 from .rig.errors import LimbIKError
+from .session import pose_bones
 
 
 def refuse_blocked_drivers(armatures: Iterable[bpy.types.Object]) -> None:
@@ -64,11 +65,11 @@ def _links(block: bpy.types.ID) -> Iterator[bpy.types.ID]:
     if isinstance(block, bpy.types.Object):
         yield from (linked for linked in (block.parent, _armature_data(block)) if linked is not None)
         yield from _targets(block.constraints)
-        for bone in block.pose.bones if block.pose else ():
+        for bone in pose_bones(block) if block.pose else ():
             yield from _targets(bone.constraints)
             yield from (target for target in _chain_targets(bone) if target is not None)
     for curve in _drivers(block):
-        for variable in curve.driver.variables:
+        for variable in _driver(curve).variables:
             yield from (target.id for target in variable.targets if target.id is not None)
 
 
@@ -96,12 +97,16 @@ def _drivers(block: bpy.types.ID) -> Iterable[bpy.types.FCurve]:
     return animation.drivers if animation else ()
 
 
+def _driver(curve: bpy.types.FCurve) -> bpy.types.Driver:
+    return cast(bpy.types.Driver, curve.driver)
+
+
 def _failed(block: bpy.types.ID) -> Iterator[bpy.types.FCurve]:
     for curve in _drivers(block):
-        driver = curve.driver
+        driver = _driver(curve)
         if driver.type == 'SCRIPTED' and not (curve.mute or driver.is_simple_expression or driver.is_valid):
             yield curve
 
 
 def _path(curve: bpy.types.FCurve) -> str:
-    return f"{curve.data_path}[{curve.array_index}] = {curve.driver.expression}"
+    return f"{curve.data_path}[{curve.array_index}] = {_driver(curve).expression}"

@@ -12,31 +12,32 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import bpy
 
-from .cli_drivers import refuse_blocked_drivers
 from .bake.match_range import match_ik
+from .cli_drivers import refuse_blocked_drivers
 from .files import BLEND, armatures, check_writable, motion_range, open_file, save_file
 from .properties import CHAIN_SPECS, JOINT_SPECS, PREFIX
 from .rig.chains import setup_of, tips
 from .rig.errors import LimbIKError
-from .rig.limb_skeleton import rest_skeleton
+from .rig.limb_skeleton import Limb, rest_skeleton
 from .rig.limbs import find_limbs
 from .rig.setup import ChainPlan, add_chains, is_animated, limb_plans
+from .session import current_scene, pose_bones
 
 # Belong to one rig's pose or scene; set-up finds them anew on another rig.
-NOT_CARRIED = frozenset(
-    "solver chain_length end_bone end_rotation target target_bone pole pole_bone target_space target_rest pole_rest"
-    " bend_axis end_offset status error message".split()
-)
+NOT_CARRIED = {
+    *("solver", "chain_length", "end_bone", "end_rotation", "bend_axis", "end_offset", "status", "error", "message"),
+    *("target", "target_bone", "target_space", "target_rest", "pole", "pole_bone", "pole_rest"),
+}
 
 
 def inspect(path: Path, *, trust: bool = False) -> dict[str, Any]:
     """Armatures, limbs and chains of a file, as plain values for JSON."""
     found = open_rig(path, trust=trust)
-    scene = bpy.context.scene
+    scene = current_scene()
     scene.frame_set(scene.frame_current)  # so that the chains' status is of this frame
     return {"armatures": [_armature(obj) for obj in found]}
 
@@ -105,21 +106,25 @@ def chain_length(obj: bpy.types.Object, root: str, tip: str) -> int:
     return above.index(bone_named(obj, root)) + 1
 
 
+def limbs_of(obj: bpy.types.Object) -> list[Limb]:
+    return find_limbs(rest_skeleton(cast(Any, obj.data)))
+
+
 def _armature(obj: bpy.types.Object) -> dict[str, Any]:
     return {
         "name": obj.name,
-        "bones": len(obj.pose.bones),
-        "limbs": [asdict(limb) for limb in find_limbs(rest_skeleton(obj.data))],
+        "bones": len(pose_bones(obj)),
+        "limbs": [asdict(limb) for limb in limbs_of(obj)],
         "chains": [_chain(obj, tip) for tip in tips(obj)],
     }
 
 
 def _chain(obj: bpy.types.Object, tip: str) -> dict[str, Any]:
-    bone = obj.pose.bones[tip]
+    bone = pose_bones(obj)[tip]
     setup = next((chain for chain in setup_of(obj).chains if chain.tip == tip), None)
     bones = [setup_of(obj).names[number] for number in setup.bones] if setup else []
     settings = {spec.name: _plain(getattr(bone, PREFIX + spec.name)) for spec in CHAIN_SPECS}
-    joints = {name: found for name in bones if (found := _joint(obj.pose.bones[name]))}
+    joints = {name: found for name in bones if (found := _joint(pose_bones(obj)[name]))}
     return {"tip": tip, "root": bones[0] if bones else tip, **settings, "joints": joints}
 
 
@@ -152,7 +157,7 @@ def _add_limbs(objects: Sequence[bpy.types.Object], arguments: argparse.Namespac
     """Limbs on every armature that has some; an armature without limbs is a fault only where no other has any."""
     kinds = arguments.limbs or {"arms", "legs"}
     wanted = {kind for kind in ("arm", "leg") if f"{kind}s" in kinds}
-    limbed = [obj for obj in objects if any(limb.kind in wanted for limb in find_limbs(rest_skeleton(obj.data)))]
+    limbed = [obj for obj in objects if any(limb.kind in wanted for limb in limbs_of(obj))]
     if not limbed:
         raise LimbIKError(f"no {' or '.join(sorted(wanted))} found in {', '.join(obj.name for obj in objects)}")
     return {obj.name: _add_limbs_to(obj, wanted, arguments.motion) for obj in limbed}
@@ -194,7 +199,7 @@ def _target_space(obj: bpy.types.Object, motion: str) -> str:
 
 def _usual_solver(obj: bpy.types.Object, root: str, tip: str, length: int) -> str:
     """Two bones for two, and for a limb with twist bones between them; one bone looks, more are FABRIK's."""
-    is_limb = any((limb.upper, limb.lower) == (root, tip) for limb in find_limbs(rest_skeleton(obj.data)))
+    is_limb = any((limb.upper, limb.lower) == (root, tip) for limb in limbs_of(obj))
     if length == 2 or is_limb:
         return 'TWO_BONE'
     return 'LOOK_AT' if length == 1 else 'FABRIK'
@@ -220,9 +225,9 @@ def _apply_chain(obj: bpy.types.Object, chain: Mapping[str, Any], motion: str) -
         end_rotation=chain.get("end_rotation", 'KEEP_LOCAL'),
     )
     (tip,) = _add_plans(obj, [plan], motion)
-    _set(obj.pose.bones[tip], {spec.name for spec in CHAIN_SPECS} - NOT_CARRIED, chain)
+    _set(pose_bones(obj)[tip], {spec.name for spec in CHAIN_SPECS} - NOT_CARRIED, chain)
     for name, joint in chain.get("joints", {}).items():
-        _set(obj.pose.bones[name], {spec.name for spec in JOINT_SPECS}, joint)
+        _set(pose_bones(obj)[name], {spec.name for spec in JOINT_SPECS}, joint)
     return tip
 
 
@@ -235,9 +240,9 @@ def _set(bone: bpy.types.PoseBone, names: set[str], values: Mapping[str, Any]) -
 
 
 def bone_named(obj: bpy.types.Object, name: str) -> bpy.types.PoseBone:
-    bone = obj.pose.bones.get(name)
+    bone: bpy.types.PoseBone | None = pose_bones(obj).get(name)
     if bone is None:
-        near = difflib.get_close_matches(name, obj.pose.bones.keys(), n=1)
+        near = difflib.get_close_matches(name, pose_bones(obj).keys(), n=1)
         hint = f"; did you mean '{near[0]}'?" if near else ""
         raise LimbIKError(f"armature '{obj.name}' has no bone '{name}'{hint}")
     return bone

@@ -19,18 +19,20 @@ from .bake.baking import BakeOptions, bake
 from .demo_picture import dress, pose_strip
 from .demo_walk import LAST_FRAME, walking_human
 from .files import save_file
+from .quiet import blender_chatter
 from .rig.errors import LimbIKError
 from .rig.setup import add_chains, limb_plans
+from .session import current_scene, evaluated, pose_bones
 from .solvers.blending import effective_weight
 
 REACHING_TIP, REACHING_BONES = "forearm.R", frozenset(("upper_arm.R", "forearm.R", "hand.R"))
 IK_ON_FRAME, IK_OFF_FRAME = 19, 43
 BLEND_TIME = 0.25
 # From the hips at rest, metres: in front of the right shoulder, within the arm's reach.
-BALL_CENTRE, BALL_RADIUS, BALL_FRAMES = Vector((-0.33, -0.36, 0.44)), 0.1, 30
+BALL_CENTRE, BALL_RADIUS, BALL_FRAMES = Vector((-0.33, -0.36, 0.52)), 0.13, 30
 # Of a limb's length: what Limb IK promises for the evaluated pose.
 MAX_ERROR = 1e-5
-PICTURE_FRAMES = (10, 16, 20, 22, 25, 31, 37, 43, 46, 52)
+PICTURE_FRAMES = (10, 16, 22, 25, 31, 37, 46, 52)
 
 Ends = Mapping[str, Vector]
 
@@ -57,10 +59,12 @@ def run(folder: Path) -> tuple[str, int]:
     report = bake(bpy.context, [obj], BakeOptions(1, LAST_FRAME))
     errors = _errors(obj, ends, fk, ball)
     dress(obj, REACHING_BONES, ball)
-    bpy.context.scene.frame_set(1)
+    current_scene().frame_set(1)
     save_file(folder / "demo.blend")
-    pose_strip(folder / "demo.png", {frame: _caption(frame) for frame in PICTURE_FRAMES}, obj, "spine")
-    return _words(folder, errors, f"IK added in {added:.3f} s. {report.sentence()}."), int(max(errors.values()) > MAX_ERROR)
+    with blender_chatter():
+        pose_strip(folder / "demo.png", {frame: _caption(frame) for frame in PICTURE_FRAMES}, obj, "spine")
+    status = 1 if max(errors.values()) > MAX_ERROR else 0
+    return _words(folder, errors, f"IK added in {added:.3f} s. {report.sentence()}."), status
 
 
 def _frames() -> range:
@@ -69,22 +73,22 @@ def _frames() -> range:
 
 def _ends(obj: bpy.types.Object, ends: Mapping[str, str], frame: int) -> Ends:
     """Where each limb's end stands on a frame: world space."""
-    bpy.context.scene.frame_set(frame)
-    evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    return {tip: evaluated.matrix_world @ evaluated.pose.bones[end].head for tip, end in ends.items()}
+    current_scene().frame_set(frame)
+    now = evaluated(obj)
+    return {tip: now.matrix_world @ pose_bones(now)[end].head for tip, end in ends.items()}
 
 
 def _send_hand(obj: bpy.types.Object) -> bpy.types.Object:
     """Gives the right arm a ball to follow, with IK switched on and off along the way."""
     ball = bpy.data.objects.new("Ball Target", None)
     ball.empty_display_size = 0.05
-    bpy.context.scene.collection.objects.link(ball)
+    current_scene().collection.objects.link(ball)
     for frame in _frames():
         turn = math.tau * frame / BALL_FRAMES
         circle = Vector((0.3 * math.sin(turn), math.cos(turn), math.sin(turn))) * BALL_RADIUS
         ball.location = _ends(obj, {"hips": "spine"}, frame)["hips"] + BALL_CENTRE + circle
         ball.keyframe_insert("location", frame=frame)
-    tip: Any = obj.pose.bones[REACHING_TIP]
+    tip: Any = pose_bones(obj)[REACHING_TIP]
     replaced = (tip.limb_ik_target, tip.limb_ik_pole)
     tip.limb_ik_target, tip.limb_ik_pole = ball, None
     tip.limb_ik_target_space, tip.limb_ik_end_rotation = 'WORLD', 'KEEP_LOCAL'
@@ -99,14 +103,12 @@ def _send_hand(obj: bpy.types.Object) -> bpy.types.Object:
 
 def _weight(frame: int) -> float:
     """How much of IK the right arm has."""
-    blend_frames = BLEND_TIME * bpy.context.scene.render.fps / bpy.context.scene.render.fps_base
+    blend_frames = BLEND_TIME * current_scene().render.fps / current_scene().render.fps_base
     was_on = IK_ON_FRAME <= frame - blend_frames < IK_OFF_FRAME
     return effective_weight(frame, 1.0, was_on, ((IK_ON_FRAME, 1), (IK_OFF_FRAME, -1)), blend_frames)
 
 
-def _errors(
-    obj: bpy.types.Object, ends: Mapping[str, str], fk: list[Ends], ball: bpy.types.Object
-) -> dict[str, float]:
+def _errors(obj: bpy.types.Object, ends: Mapping[str, str], fk: list[Ends], ball: bpy.types.Object) -> dict[str, float]:
     """By tip, the largest distance of the baked end from its goal, in parts of the limb's length.
 
     The goal is the ball while the arm follows it, else where the walk has the end.
@@ -122,12 +124,12 @@ def _errors(
 
 
 def _length(obj: bpy.types.Object, tip: str) -> float:
-    lower = obj.pose.bones[tip]
+    lower: bpy.types.PoseBone = pose_bones(obj)[tip]
     return lower.length + (lower.parent.length if lower.parent else 0.0)
 
 
 def _caption(frame: int) -> str:
-    return f"{frame}   IK {_weight(frame):.0%}"
+    return f"frame {frame}   IK {_weight(frame):.0%}"
 
 
 def _words(folder: Path, errors: Mapping[str, float], done: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,31 +17,38 @@ import numpy as np
 from mathutils import Vector
 from numpy.typing import NDArray
 
+from .session import current_scene, evaluated, pose_bones
+
 PANEL_WIDTH, PANEL_HEIGHT = 300, 600
 # Few, and smoothed: a panel takes one to two seconds on two cores.
 SAMPLES = 6
 RINGS, SEGMENTS = 24, 32
 # Thickness of the figure by the first part of a bone's name, metres.
 THICKNESS = {
-    "spine": 0.135, "spine.001": 0.12, "spine.002": 0.13, "spine.003": 0.15, "spine.004": 0.05, "spine.005": 0.05, "spine.006": 0.098,
+    "spine": 0.135, "spine.001": 0.12, "spine.002": 0.13, "spine.003": 0.15,
+    "spine.004": 0.05, "spine.005": 0.05, "spine.006": 0.098,
     "shoulder": 0.055, "upper_arm": 0.048, "forearm": 0.04, "hand": 0.042,
     "thigh": 0.078, "shin": 0.054, "foot": 0.042, "toe": 0.036,
 }  # fmt: skip
-BODY, LIMB, REACHING = (0.36, 0.38, 0.42, 1.0), (0.02, 0.16, 0.28, 1.0), (0.9, 0.2, 0.02, 1.0)
-FLOOR = (0.78, 0.8, 0.83, 1.0)
+Colour = tuple[float, float, float, float]
+BODY: Colour = (0.36, 0.38, 0.42, 1.0)
+LIMB: Colour = (0.02, 0.16, 0.28, 1.0)
+REACHING: Colour = (0.9, 0.2, 0.02, 1.0)
+BALL: Colour = (0.9, 0.62, 0.02, 1.0)
+FLOOR: Colour = (0.78, 0.8, 0.83, 1.0)
 VIEW = Vector((-1.0, -0.62, 0.2)).normalized()
 VIEW_HEIGHT = 2.3
 
 
 def dress(obj: bpy.types.Object, reaching: frozenset[str], ball: bpy.types.Object) -> None:
     """Hangs a jointed figure on the bones, gives the ball a body, and lights the stage."""
-    body, limb, hot = (_material(name, colour) for name, colour in (("Body", BODY), ("Limb", LIMB), ("Reach", REACHING)))
-    for bone in obj.pose.bones:
+    body, limb, hot = _material("Body", BODY), _material("Limb", LIMB), _material("Reach", REACHING)
+    for bone in pose_bones(obj):
         kind = bone.name.removesuffix(".L").removesuffix(".R")
         if kind in THICKNESS:
             material = hot if bone.name in reaching else body if kind.startswith(("spine", "shoulder")) else limb
             _hang(obj, bone, THICKNESS[kind], material)
-    _sphere("Ball", 0.055, hot, ball)
+    _sphere("Ball", 0.075, _material("Ball", BALL), ball)
     _stage()
 
 
@@ -59,8 +66,8 @@ def pose_strip(path: Path, frames: Mapping[int, str], follow: bpy.types.Object, 
     with tempfile.TemporaryDirectory(prefix="limb_ik_") as folder:
         panels = []
         for frame, text in frames.items():
-            bpy.context.scene.frame_set(frame)
-            head = follow.matrix_world @ follow.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones[bone].head
+            current_scene().frame_set(frame)
+            head = evaluated(follow).matrix_world @ pose_bones(evaluated(follow))[bone].head
             _aim(camera, Vector((head.x, head.y, 0.86)))
             cast(Any, caption.data).body = text
             panels.append(_render(Path(folder) / f"{frame}.png"))
@@ -80,12 +87,12 @@ def _hang(obj: bpy.types.Object, bone: bpy.types.PoseBone, radius: float, materi
 def _spindle(radius: float, length: float) -> tuple[list[tuple[float, float, float]], list[tuple[int, ...]]]:
     """An ellipsoid along Y, its far end at the origin, a little longer than the bone so that parts overlap."""
     half = length / 2.0 + 0.3 * radius
-    verts = []
+    verts: list[tuple[float, float, float]] = []
     for ring in range(RINGS + 1):
         polar = math.pi * ring / RINGS
         wide, along = radius * math.sin(polar) ** 0.75, half * math.cos(polar) - length / 2.0
         verts += [(wide * math.cos(a), along, wide * math.sin(a)) for a in np.linspace(0.0, math.tau, SEGMENTS, False)]
-    faces = []
+    faces: list[tuple[int, ...]] = []
     for ring in range(RINGS):
         for k in range(SEGMENTS):
             here, there = ring * SEGMENTS, (ring + 1) * SEGMENTS
@@ -104,18 +111,16 @@ def _add(part: bpy.types.Object, material: bpy.types.Material) -> bpy.types.Obje
     mesh = cast(bpy.types.Mesh, part.data)
     mesh.materials.append(material)
     mesh.polygons.foreach_set("use_smooth", [True] * len(mesh.polygons))
-    bpy.context.scene.collection.objects.link(part)
+    current_scene().collection.objects.link(part)
     return part
 
 
-def _material(name: str, colour: tuple[float, float, float, float], glow: float = 0.0) -> bpy.types.Material:
+def _material(name: str, colour: Colour) -> bpy.types.Material:
     material = bpy.data.materials.new(name)
     material.use_nodes = True
     inputs = cast(Any, material.node_tree).nodes["Principled BSDF"].inputs
     inputs["Base Color"].default_value = colour
     inputs["Roughness"].default_value = 0.45
-    inputs["Emission Color"].default_value = colour
-    inputs["Emission Strength"].default_value = glow
     return material
 
 
@@ -123,16 +128,16 @@ def _stage() -> None:
     mesh = bpy.data.meshes.new("Floor")
     mesh.from_pydata([(-60, -60, 0), (60, -60, 0), (60, 60, 0), (-60, 60, 0)], [], [(0, 1, 2, 3)])
     _add(bpy.data.objects.new("Floor", mesh), _material("Floor", FLOOR))
-    light = bpy.data.lights.new("Sun", 'SUN')
+    light: Any = bpy.data.lights.new("Sun", 'SUN')
     light.energy, light.angle = 1.9, 0.3
     sun = bpy.data.objects.new("Sun", light)
-    sun.rotation_euler = (math.radians(38.0), math.radians(-22.0), math.radians(-75.0))
-    bpy.context.scene.collection.objects.link(sun)
-    world = bpy.context.scene.world or bpy.data.worlds.new("World")
+    sun.rotation_euler = (math.radians(24.0), math.radians(-14.0), math.radians(-75.0))
+    current_scene().collection.objects.link(sun)
+    world = current_scene().world or bpy.data.worlds.new("World")
     world.use_nodes = True
     cast(Any, world.node_tree).nodes["Background"].inputs[0].default_value = (0.9, 0.94, 1.0, 1.0)
     cast(Any, world.node_tree).nodes["Background"].inputs[1].default_value = 0.5
-    bpy.context.scene.world = world
+    current_scene().world = world
 
 
 def _camera() -> bpy.types.Object:
@@ -140,20 +145,20 @@ def _camera() -> bpy.types.Object:
     data.type, data.ortho_scale = 'ORTHO', VIEW_HEIGHT
     camera = bpy.data.objects.new("Camera", data)
     camera.rotation_euler = VIEW.to_track_quat('Z', 'Y').to_euler()
-    bpy.context.scene.collection.objects.link(camera)
-    bpy.context.scene.camera = camera
+    current_scene().collection.objects.link(camera)
+    current_scene().camera = camera
     return camera
 
 
 def _caption() -> bpy.types.Object:
     """A line of text near the lower edge of the picture, in front of everything."""
-    curve = bpy.data.curves.new("Caption", 'FONT')
-    curve.size, cast(Any, curve).align_x = 0.085, 'CENTER'
+    curve: Any = bpy.data.curves.new("Caption", 'FONT')
+    curve.size, curve.align_x = 0.085, 'CENTER'
     caption = bpy.data.objects.new("Caption", curve)
-    caption.parent = bpy.context.scene.camera
+    caption.parent = current_scene().camera
     caption.location = (0.0, -0.465 * VIEW_HEIGHT, -1.0)
     curve.materials.append(_material("Ink", (0.02, 0.02, 0.03, 1.0)))
-    bpy.context.scene.collection.objects.link(caption)
+    current_scene().collection.objects.link(caption)
     return caption
 
 
@@ -162,24 +167,24 @@ def _aim(camera: bpy.types.Object, point: Vector) -> None:
 
 
 def _render_settings() -> None:
-    scene = bpy.context.scene
-    scene.render.engine = 'CYCLES'
+    scene = current_scene()
+    cast(Any, scene.render).engine = 'CYCLES'
     cycles = cast(Any, scene).cycles
     cycles.device, cycles.samples, cycles.max_bounces, cycles.diffuse_bounces = 'CPU', SAMPLES, 2, 1
     cycles.use_denoising, cycles.denoising_quality, cycles.denoising_prefilter = True, 'FAST', 'NONE'
     scene.render.resolution_x, scene.render.resolution_y = PANEL_WIDTH, PANEL_HEIGHT
     scene.render.resolution_percentage = 100
     scene.render.image_settings.file_format = 'PNG'
-    scene.view_settings.view_transform = 'Standard'
+    cast(Any, scene.view_settings).view_transform = 'Standard'
     scene.render.use_persistent_data = True
 
 
 def _render(path: Path) -> NDArray[np.float32]:
-    bpy.context.scene.render.filepath = str(path)
+    current_scene().render.filepath = str(path)
     bpy.ops.render.render(write_still=True)
     image = bpy.data.images.load(str(path))
     pixels = np.empty(PANEL_WIDTH * PANEL_HEIGHT * image.channels, dtype=np.float32)
-    image.pixels.foreach_get(pixels)
+    cast(Any, image).pixels.foreach_get(pixels)
     panel = pixels.reshape(PANEL_HEIGHT, PANEL_WIDTH, image.channels)[:, :, :3]
     bpy.data.images.remove(image)
     return panel
@@ -189,9 +194,7 @@ def _save(picture: NDArray[np.float32], path: Path) -> None:
     height, width, _ = picture.shape
     rgba = np.dstack([picture, np.ones((height, width), dtype=np.float32)]).astype(np.float32)
     image = bpy.data.images.new("Strip", width, height)
-    image.pixels.foreach_set(rgba.ravel())
+    cast(Any, image).pixels.foreach_set(rgba.ravel())
     image.filepath_raw, image.file_format = str(path), 'PNG'
     image.save()
     bpy.data.images.remove(image)
-
-

@@ -16,6 +16,7 @@ import bpy
 from mathutils import Quaternion, Vector
 
 from .rig.errors import LimbIKError
+from .session import current_scene, current_view_layer, evaluated, pose_bones
 
 FRAMES_PER_CYCLE = 24
 LAST_FRAME = 60
@@ -30,7 +31,7 @@ SOLE = (("heel.02", False), ("toe", False), ("toe", True))
 def walking_human() -> bpy.types.Object:
     """An armature object with the walk on frames 1 to ``LAST_FRAME``, in the current, empty file."""
     obj = _metarig()
-    scene = bpy.context.scene
+    scene = current_scene()
     scene.frame_start, scene.frame_end = 1, LAST_FRAME
     for frame in range(1, LAST_FRAME + 1):
         _key_pose(obj, frame)
@@ -41,7 +42,7 @@ def walking_human() -> bpy.types.Object:
 def _metarig() -> bpy.types.Object:
     with _rigify():
         cast(Any, bpy.ops.object).armature_human_metarig_add()
-    obj = bpy.context.view_layer.objects.active
+    obj = current_view_layer().objects.active
     if obj is None:
         raise LimbIKError("Rigify made no human metarig")
     obj.name = "Walker"
@@ -52,7 +53,7 @@ def _metarig() -> bpy.types.Object:
 def _rigify() -> Iterator[None]:
     """Rigify, which comes with Blender, enabled while it lasts."""
     was_enabled = addon_utils.check(RIGIFY)[1]
-    if not was_enabled and addon_utils.enable(RIGIFY, default_set=True) is None:
+    if not was_enabled and cast(Any, addon_utils).enable(RIGIFY, default_set=True) is None:
         raise LimbIKError("Blender's add-on Rigify, which has the demo's rig, can't be enabled")
     try:
         yield
@@ -93,7 +94,7 @@ def _key_arm(obj: bpy.types.Object, side: str, sign: float, phase: float, frame:
 
 def _key(obj: bpy.types.Object, name: str, frame: int, *turns: tuple[Vector, float]) -> None:
     """Keys the product of turns about armature axes (degrees), as they are in the rest pose."""
-    bone = obj.pose.bones[name]
+    bone = pose_bones(obj)[name]
     rest = bone.bone.matrix_local.to_quaternion()
     turn = Quaternion()
     for axis, degrees in turns:
@@ -104,7 +105,7 @@ def _key(obj: bpy.types.Object, name: str, frame: int, *turns: tuple[Vector, flo
 
 def _walk_on_ground(obj: bpy.types.Object) -> None:
     """Keys the hips' place so that the lowest point of the feet stands still on the ground."""
-    scene, hips = bpy.context.scene, obj.pose.bones["spine"]
+    scene, hips = current_scene(), pose_bones(obj)["spine"]
     to_bone = hips.bone.matrix_local.to_quaternion().inverted()
     place, standing, before = Vector(), 0, None
     for frame in range(1, LAST_FRAME + 1):
@@ -121,7 +122,7 @@ def _walk_on_ground(obj: bpy.types.Object) -> None:
 
 def _sole_points(obj: bpy.types.Object) -> list[Vector]:
     """Armature space, of the pose without the hips' own location."""
-    bones = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+    bones = pose_bones(evaluated(obj))
     hips = bones["spine"]
     shift = hips.bone.matrix_local.to_quaternion() @ hips.location
     found = []

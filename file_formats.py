@@ -11,6 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
 import addon_utils
 import bpy
@@ -19,6 +20,7 @@ from .bvh_export import write_bvh
 from .gltf_rate import frame_rate
 from .rig import compat
 from .rig.errors import LimbIKError
+from .session import armature_data, current_scene, current_view_layer
 
 # Made by set-up for targets and poles that are bones.
 CONTROL_COLLECTION = "Limb IK Controls"
@@ -44,7 +46,7 @@ def export_file(path: Path, suffix: str) -> None:
 
 def _enable_add_on(suffix: str) -> None:
     name = _ADD_ONS.get(suffix, _GLTF_ADD_ON)
-    if not addon_utils.check(name)[1] and addon_utils.enable(name, default_set=False) is None:
+    if not addon_utils.check(name)[1] and cast(Any, addon_utils).enable(name, default_set=False) is None:
         raise LimbIKError(f"Blender's add-on {name}, which knows {suffix} files, can't be enabled")
 
 
@@ -68,7 +70,7 @@ def _import_fbx(path: Path) -> None:
 
 
 def _import_gltf(path: Path) -> None:
-    bpy.context.scene.render.fps = frame_rate(path)
+    current_scene().render.fps = frame_rate(path)
     # Else bones get a shape, and the file an icosphere.
     bpy.ops.import_scene.gltf(filepath=str(path), disable_bone_shape=True)
 
@@ -85,16 +87,16 @@ def _import_vrm(path: Path) -> None:
 
 
 def _export_bvh(path: Path) -> None:
-    armatures = [o for o in bpy.context.scene.objects if o.type == 'ARMATURE']
+    armatures = [o for o in current_scene().objects if o.type == 'ARMATURE']
     if len(armatures) != 1:
         raise LimbIKError(f"a .bvh file holds one armature, and here are {len(armatures)}")
-    scene = bpy.context.scene
+    scene = current_scene()
     write_bvh(path, armatures[0], range(scene.frame_start, scene.frame_end + 1))
 
 
 def _export_fbx(path: Path) -> None:
     """Blender's importer takes the first moment for frame 1, its exporter writes frame 1 one frame after it."""
-    scene = bpy.context.scene
+    scene = current_scene()
     first, last = scene.frame_start, scene.frame_end
     shift = -min(1, first)
     _shift_animation(shift)
@@ -127,7 +129,7 @@ def _shift_animation(frames: int) -> None:
 
 
 def _export_gltf(path: Path) -> None:
-    render = bpy.context.scene.render
+    render = current_scene().render
     fps_base = render.fps_base
     # Blender's exporter takes fps * fps_base for the frame rate, which is fps / fps_base.
     render.fps_base = 1.0 / fps_base
@@ -156,7 +158,7 @@ def _call_gltf_exporter(path: Path) -> None:
 def _remove_controls() -> None:
     for obj in [o for o in bpy.data.objects if _is_control(o)]:
         bpy.data.objects.remove(obj)
-    for obj in [o for o in bpy.context.scene.objects if o.type == 'ARMATURE']:
+    for obj in [o for o in current_scene().objects if o.type == 'ARMATURE']:
         names = _control_bones(obj)
         if names:
             _remove_bones(obj, names)
@@ -167,19 +169,17 @@ def _is_control(obj: bpy.types.Object) -> bool:
 
 
 def _control_bones(obj: bpy.types.Object) -> list[str]:
-    assert isinstance(obj.data, bpy.types.Armature)
-    made = obj.data.collections_all.get(CONTROL_COLLECTION)
+    made = armature_data(obj).collections_all.get(CONTROL_COLLECTION)
     return [bone.name for bone in made.bones] if made else []
 
 
 def _remove_bones(obj: bpy.types.Object, names: list[str]) -> None:
-    assert isinstance(obj.data, bpy.types.Armature)
     obj.hide_viewport = False
     obj.hide_set(False)
-    bpy.context.view_layer.objects.active = obj
+    current_view_layer().objects.active = obj
     bpy.ops.object.mode_set(mode='EDIT')
     for name in names:
-        obj.data.edit_bones.remove(obj.data.edit_bones[name])
+        armature_data(obj).edit_bones.remove(armature_data(obj).edit_bones[name])
     bpy.ops.object.mode_set(mode='OBJECT')
 
 

@@ -21,6 +21,7 @@ from . import file_formats
 from .quiet import blender_chatter
 from .rig import compat
 from .rig.errors import LimbIKError
+from .session import current_scene
 
 BLEND = ".blend"
 READABLE = (BLEND, *file_formats.READERS)
@@ -46,7 +47,7 @@ def open_file(path: Path, *, trust: bool = False) -> None:
         else:
             bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
             file_formats.import_file(path.resolve(), suffix)
-            fit_scene_to_actions(bpy.context.scene)
+            fit_scene_to_actions(current_scene())
 
 
 def save_file(path: Path) -> None:
@@ -64,7 +65,7 @@ def save_file(path: Path) -> None:
         if suffix == BLEND:
             bpy.ops.wm.save_as_mainfile(filepath=str(temporary), copy=True, check_existing=False)
         else:
-            fit_scene_to_actions(bpy.context.scene)
+            fit_scene_to_actions(current_scene())
             file_formats.export_file(temporary, suffix)
 
 
@@ -103,7 +104,7 @@ def _known_suffix(path: Path, known: Iterable[str], verb: str) -> str:
 
 def armatures() -> list[bpy.types.Object]:
     """All armature objects of the current scene, by name."""
-    return sorted((o for o in bpy.context.scene.objects if o.type == 'ARMATURE'), key=lambda o: o.name)
+    return sorted((o for o in current_scene().objects if o.type == 'ARMATURE'), key=lambda o: o.name)
 
 
 def motion_range(objects: Iterable[bpy.types.Object]) -> tuple[int, int] | None:

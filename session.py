@@ -1,0 +1,35 @@
+"""What is open in Blender, typed as the command line has it: there is a scene, and armatures have poses.
+
+Must not change anything. (The stubs allow for contexts without a scene and objects without a pose.)
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import bpy
+
+
+def current_scene() -> bpy.types.Scene:
+    """The scene that is open."""
+    return cast(bpy.types.Scene, bpy.context.scene)
+
+
+def current_view_layer() -> bpy.types.ViewLayer:
+    """The view layer that is open."""
+    return cast(bpy.types.ViewLayer, bpy.context.view_layer)
+
+
+def pose_bones(obj: bpy.types.Object) -> Any:
+    """The pose bones of an armature object; Any, since Limb IK's own properties lie on them."""
+    return cast(bpy.types.Pose, obj.pose).bones
+
+
+def armature_data(obj: bpy.types.Object) -> bpy.types.Armature:
+    """The bones at rest of an armature object."""
+    return cast(bpy.types.Armature, obj.data)
+
+
+def evaluated(obj: bpy.types.Object) -> bpy.types.Object:
+    """The object as the dependency graph has it now."""
+    return obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
