@@ -14,7 +14,7 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
-from .rig import fk_pose, history, keyed_fk, live_pause, marks, order, readouts, write
+from .rig import copies, dependency, fk_pose, history, keyed_fk, live_pause, marks, order, readouts, write
 from .rig.evaluate import evaluate
 
 
@@ -86,6 +86,9 @@ def _touched_rigs(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
         marks.names_may_have_changed()
         edited = {data for data in updated if isinstance(data, bpy.types.Armature)}
         found += [obj for obj in marks.rigs() if obj.data in edited and obj not in found]
+        for obj in found:
+            if obj.is_editable and obj.mode != 'EDIT':
+                copies.settle(obj)
     touched = [obj for obj in found if marks.is_known(obj) or marks.has_traces(obj)]
     for obj in touched:
         marks.mark(obj)
@@ -101,6 +104,9 @@ def load_post(*_: Any) -> None:
     """
     readouts.clear()
     marks.mark_all()
+    for obj in marks.rigs():
+        if obj.is_editable and dependency.is_from_library(obj):
+            dependency.rebuild(obj)
     if marks.rigs() and bpy.context.view_layer is not None:
         bpy.context.view_layer.update()
         undo_post()

@@ -101,7 +101,7 @@ def follow_renames(obj: bpy.types.Object) -> bool:
     Returns whether anything had been renamed.
     """
     curve = _find_driver(obj, NAMES_PATH)
-    if curve is None:
+    if curve is None or is_from_library(obj):
         return False
     has_changed, tip = False, None
     with marks.quiet():
@@ -113,6 +113,21 @@ def follow_renames(obj: bpy.types.Object) -> bool:
                 setattr(tip, f"limb_ik_{LINKS[role][1]}", name)
                 has_changed = True
     return has_changed
+
+
+def is_from_library(obj: bpy.types.Object) -> bool:
+    """Whether an object is an override: at reload its drivers are the library's again, whatever was set up here."""
+    return obj.override_library is not None
+
+
+def known_tips(obj: bpy.types.Object) -> set[str]:
+    """The tips that were set up, by the names that Blender has followed; empty where the driver is missing."""
+    curve = _find_driver(obj, NAMES_PATH)
+    if curve is None or is_from_library(obj):
+        return set()
+    return {
+        variable.targets[0].bone_target for variable in curve.driver.variables if variable.name.startswith("tip_")
+    }
 
 
 def _find_driver(obj: bpy.types.Object, path: str) -> bpy.types.FCurve | None:

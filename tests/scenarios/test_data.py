@@ -357,3 +357,109 @@ def test_lb_73_impossible_chains_are_named(length: int) -> None:
     rigs.frame_set(2)
     assert tip.limb_ik_status == "INVALID"
     assert tip.limb_ik_message
+
+
+def arm(name: str = "Rig") -> bpy.types.Object:
+    """A left arm off the middle, as one that is symmetrised."""
+    bones = [
+        rigs.BoneSpec("chest", (0, 0, 1), (0, 0, 1.4)),
+        rigs.BoneSpec("up.L", (0.2, 0, 1.4), (0.6, 0.05, 1.4), "chest"),
+        rigs.BoneSpec("lo.L", (0.6, 0.05, 1.4), (1.0, 0, 1.4), "up.L"),
+        rigs.BoneSpec("hand.L", (1.0, 0, 1.4), (1.2, 0, 1.4), "lo.L"),
+    ]
+    return rigs.build(bones, name)
+
+
+def select_in_edit_mode(obj: bpy.types.Object, names: set[str]) -> None:
+    for bone in obj.data.edit_bones:
+        bone.select = bone.select_head = bone.select_tail = bone.name in names
+
+
+def test_a_duplicated_bone_has_no_chain_of_its_own() -> None:
+    obj = arm()
+    target = rigs.empty("Goal.L", (0.8, -0.2, 1.5))
+    rigs.add_chain_by_properties(obj, "lo.L", target, end_bone="hand.L")
+    rigs.update()
+    bpy.ops.object.mode_set(mode="EDIT")
+    select_in_edit_mode(obj, {"up.L", "lo.L"})
+    bpy.ops.armature.duplicate()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    rigs.update()
+    rigs.frame_set(2)
+    assert [bone.name for bone in obj.pose.bones if bone.limb_ik_solver != "NONE"] == ["lo.L"]
+    assert rigs.tip_error(obj, "lo.L", target, "hand.L") <= 1e-5
+    copy = next(bone for bone in obj.pose.bones if bone.name.startswith("up.L."))
+    assert tuple(copy.rotation_quaternion) == (1.0, 0.0, 0.0, 0.0)
+
+
+def test_a_symmetrised_chain_gets_the_flipped_names() -> None:
+    obj = arm()
+    target = rigs.empty("Goal.L", (0.8, -0.2, 1.5))
+    other = rigs.empty("Goal.R", (-0.8, -0.2, 1.5))
+    rigs.add_chain_by_properties(obj, "lo.L", target, end_bone="hand.L")
+    rigs.update()
+    bpy.ops.object.mode_set(mode="EDIT")
+    select_in_edit_mode(obj, {"up.L", "lo.L", "hand.L"})
+    bpy.ops.armature.symmetrize()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    rigs.update()
+    tip = rigs.bone(obj, "lo.R")
+    assert (tip.limb_ik_end_bone, tip.limb_ik_target) == ("hand.R", other)
+    assert rigs.tip_error(obj, "lo.R", other, "hand.R") <= 1e-5
+    left, right = rigs.evaluated_pose(obj)["lo.L"].head, rigs.evaluated_pose(obj)["lo.R"].head
+    assert tuple(right) == pytest.approx((-left.x, left.y, left.z), abs=1e-5)
+
+
+def test_an_action_shared_by_two_rigs_and_switched() -> None:
+    a, target = limb("A")
+    b = rigs.l2b(name="B", location=(2, 0, 0))
+    goal = rigs.empty("G", (2.5, 0.3, 1.2))
+    rigs.add_chain_by_properties(b, "lo", goal)
+    for frame, angle in ((1, 0.1), (10, 0.8)):
+        rigs.turn(a, "up", "X", angle)
+        rigs.key_rotation(rigs.bone(a, "up"), frame)
+    action = a.animation_data.action
+    b.animation_data_create().action = action
+    if hasattr(b.animation_data, "action_slot"):
+        b.animation_data.action_slot = a.animation_data.action_slot
+    for frame in (3, 8, 5):
+        rigs.frame_set(frame)
+        assert rigs.tip_error(a, "lo", target) <= 1e-5
+        assert rigs.tip_error(b, "lo", goal) <= 1e-5
+    other = bpy.data.actions.new("Other")
+    a.animation_data.action = other
+    rigs.turn(a, "up", "X", -0.4)
+    rigs.key_rotation(rigs.bone(a, "up"), 1)
+    rigs.frame_set(2)
+    assert rigs.tip_error(a, "lo", target) <= 1e-5
+    rigs.bone(a, "lo").limb_ik_mute = True
+    rigs.frame_set(4)
+    assert rigs.local_rotations(a)["up"].angle == pytest.approx(0.4, abs=1e-5)
+
+
+@pytest.mark.parametrize("is_tweaked", [False, True])
+def test_nla_strips_give_fk(is_tweaked: bool) -> None:
+    obj, target = limb(weight=0.5)
+    for frame, angle in ((1, 0.1), (10, 0.8)):
+        rigs.turn(obj, "up", "X", angle)
+        rigs.key_rotation(rigs.bone(obj, "up"), frame)
+    anim = obj.animation_data
+    action = anim.action
+    slot = getattr(anim, "action_slot", None)
+    track = anim.nla_tracks.new()
+    strip = track.strips.new("Strip", 11, action)
+    if slot is not None:
+        strip.action_slot = slot
+    anim.action = None
+    if is_tweaked:
+        track.select = strip.select = True
+        anim.nla_tracks.active = track
+        anim.use_tweak_mode = True
+    rigs.frame_set(20)
+    shown = rigs.local_rotations(obj)
+    rigs.frame_set(13)
+    rigs.frame_set(20)
+    assert rigs.local_distance(shown, rigs.local_rotations(obj)) <= 1e-6
+    rigs.bone(obj, "lo").limb_ik_mute = True
+    rigs.frame_set(20)
+    assert rigs.local_rotations(obj)["up"].angle == pytest.approx(0.8, abs=1e-5)

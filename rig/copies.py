@@ -1,0 +1,71 @@
+"""Chains on bones that were duplicated or symmetrised in edit mode.
+
+Blender copies a bone's properties with it. A duplicate would reach for the same target, so it
+has no chain; a symmetrised bone gets the chain of the other side, with flipped names.
+Which tips were set up is what the muted driver of ``rig/dependency`` names. This module
+must not evaluate a pose.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from . import chains, dependency, fk_pose, marks
+
+
+def settle(obj: bpy.types.Object) -> bool:
+    """Give copied tips their own chain or none; returns whether there were any.
+
+    Does nothing where the rig's driver is missing: then nothing says which tips are copies.
+    """
+    known = dependency.known_tips(obj)
+    copies = [tip for tip in dependency.tips_of(obj) if tip.name not in known] if known else []
+    if not copies:
+        return False
+    with marks.quiet():
+        for tip in copies:
+            if bpy.utils.flip_name(tip.name) in known and tip.name != bpy.utils.flip_name(tip.name):
+                _flip(obj, tip)
+            else:
+                for bone in [tip, *tip.parent_recursive[: max(0, tip.limb_ik_chain_length - 1)]]:
+                    _forget_store(bone)
+                _clear(tip)
+    dependency.rebuild(obj)
+    marks.mark(obj)
+    return True
+
+
+def _clear(tip: Any) -> None:
+    for name in chains.CHAIN_SETTINGS:
+        tip.property_unset(f"limb_ik_{name}")
+
+
+def _forget_store(bone: Any) -> None:
+    """A copied bone shows what IK wrote into the one it was copied from; its FK is that one's."""
+    if bone.limb_ik_store_mode:
+        setattr(bone, fk_pose.channel(bone.rotation_mode), fk_pose.fk_raw(bone))
+        fk_pose.clear_store(bone)
+
+
+def _flip(obj: bpy.types.Object, tip: Any) -> None:
+    """The settings of the other side: flipped bones, and flipped objects where they exist."""
+    for name in ("end_bone", "target_bone", "pole_bone"):
+        old = getattr(tip, f"limb_ik_{name}")
+        owner = obj if name == "end_bone" else getattr(tip, f"limb_ik_{name.removesuffix('_bone')}")
+        flipped = bpy.utils.flip_name(old)
+        if owner is not None and owner.pose is not None and flipped in owner.pose.bones:
+            setattr(tip, f"limb_ik_{name}", flipped)
+    for name in ("target", "pole"):
+        target = getattr(tip, f"limb_ik_{name}")
+        if target is None or target.type == 'ARMATURE':
+            continue
+        setattr(tip, f"limb_ik_{name}", bpy.data.objects.get(bpy.utils.flip_name(target.name)))
+        setattr(tip, f"limb_ik_made_{name}", False)
+    tip.limb_ik_root = dependency.root_name(tip)
+    axis = tip.limb_ik_bend_axis
+    # Mirrored in X a bone's own axes keep Y and Z and turn X about, so a hinge keeps X and turns Y and Z about.
+    tip.limb_ik_bend_axis = (axis[0], -axis[1], -axis[2])
+    for row in [tip, *tip.parent_recursive[: max(0, tip.limb_ik_chain_length - 1)]]:
+        _forget_store(row)
