@@ -9,37 +9,20 @@ Space: armature, but ``local`` rotations (rest frame of the joint). Units: armat
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from .chain import JointKind, JointLimits
-from .joint_limits import (
-    ROUNDING,
-    clamp,
-    hinge_axis,
-    is_full,
-    measure,
-    outside,
-    swing_angles,
-    swing_excess,
-    twist_of,
-)
-from .rotations import (
-    Quat,
-    conjugate,
-    from_axis_angle,
-    from_rotation_vector,
-    multiply,
-    normalized,
-    rotate,
-    shortest_arc,
-    to_rotation_vector,
-)
-from .vectors import UNIT_X, UNIT_Y, UNIT_Z, ZERO, Vec, add, combined, cross, dot, length, perpendicular_part, scaled, subtract, unit
+from .chain import JointLimits
+from .joint_limits import clamp
+from .joint_turns import stops, turned, turns
+from .rotations import Quat, multiply, normalized, rotate
+from .vectors import ZERO, Vec, add, combined, cross, dot, length, scaled, subtract, unit
+
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
 
 FIRST_DAMPING = 1e-3
 LEAST_DAMPING = 1e-10
@@ -49,30 +32,16 @@ ATTEMPTS = 5
 """Damping grows by 8 per refused attempt: five span four orders of magnitude, a step past that moves little."""
 LARGEST_TURN = 1.0
 """Radians one joint turns in a step at most: beyond, the lever arms of the start say nothing."""
-REFUSED = 1e-7
-"""Radians of a turn that a limit takes away before the joint counts as stopped."""
-AT_STOP = 1e-7
-"""Radians within which a joint counts as standing at a bound."""
 LEADS_OUT = 1e-6
 """Sine of the angle to a bound from which a turn counts as leading out of it."""
 REFUSED = 0.1
-"""Part of a turn that limits take away before the joint counts as stopped; less is the curvature of a bound."""
+"""Part of a turn that limits take away before the joint counts as stopped."""
 ROUNDS = 8
 """Times that turns are taken out in one step; a joint has three to lose, most steps need two rounds in all."""
-GOOD_GAIN = 0.7
-"""Error left by a step above which the step counts as slow."""
-ROUNDS = 4
-"""A joint has three directions to lose to its limits; the fourth round finds none."""
-TWIST_EASE = 0.3
-"""Ease of turning about the bone itself against swinging: low, since roll shows; not 0, since hinges need it."""
 NO_EASE = 1e-3
 """Size under which what is left of a direction of turning is rounding noise."""
-Floats = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.intp]
-SWING_NORMALS = (
-    lambda angle: (0.0, -math.sin(angle), math.cos(angle)),
-    lambda angle: (-math.cos(angle), -math.sin(angle), 0.0),
-)
+GOOD_GAIN = 0.7
+"""Error left by a step above which the step counts as slow."""
 CONVERGED = 1e-9
 """Part of the length under which an error is not worth a further step."""
 STALLED = 1e-6
@@ -136,16 +105,7 @@ class Pace:
 
 def joint_model(frame: Quat, follows: bool, step: Vec, limits: JointLimits, may_roll: bool) -> JointModel:
     """Args: may_roll: a free joint may turn about its own bone (later joints have hinges that need it)."""
-    return JointModel(frame, follows, step, limits, _turns(limits, step, may_roll))
-
-
-def _turns(limits: JointLimits, step: Vec, may_roll: bool) -> tuple[Vec, ...]:
-    if limits.kind == JointKind.HINGE:
-        return (hinge_axis(limits),)
-    along = unit(step) if step != ZERO else UNIT_Y
-    first = unit(cross(along, UNIT_X if abs(along[0]) < abs(along[2]) else UNIT_Z))
-    swings = (first, cross(along, first))
-    return (*swings, scaled(along, TWIST_EASE)) if limits.kind == JointKind.BALL or may_roll else swings
+    return JointModel(frame, follows, step, limits, turns(limits, step, may_roll))
 
 
 def pose_of(model: Model, locals_rest: Sequence[Quat]) -> Pose:
@@ -186,8 +146,8 @@ def steps(model: Model, start: Pose, iterations: int) -> Iterator[Pose]:
 
 
 def _situation(model: Model, pose: Pose) -> Situation:
-    stops = tuple(_stops(joint.limits, local) for joint, local in zip(model.joints, pose.locals_rest, strict=True))
-    return Situation(model, pose, _levers(model, pose), stops, subtract(model.target, pose.points[-1]))
+    bounds = tuple(stops(joint.limits, local) for joint, local in zip(model.joints, pose.locals_rest, strict=True))
+    return Situation(model, pose, _levers(model, pose), bounds, subtract(model.target, pose.points[-1]))
 
 
 def _levers(model: Model, pose: Pose) -> tuple[Vec, ...]:
@@ -196,41 +156,6 @@ def _levers(model: Model, pose: Pose) -> tuple[Vec, ...]:
     for n in range(len(ends) - 2, -1, -1):
         ends[n] = ends[n + 1] if model.joints[n + 1].follows else pose.points[n + 1]
     return tuple(subtract(end, point) for end, point in zip(ends, pose.points, strict=False))
-
-
-def _stops(limits: JointLimits, local: Quat) -> tuple[Vec, ...]:
-    """Unit rotation vectors (bone space) that lead out of the bounds a joint stands at."""
-    if limits.kind == JointKind.FREE:
-        return ()
-    if limits.kind == JointKind.HINGE:
-        low, high, angle = limits.min_angle, limits.max_angle, measure(limits, local).hinge
-        return tuple(scaled(hinge_axis(limits), side) for side in _sides(angle, low, high))
-    slope = _twist_slope(local)
-    found = [scaled(slope, side) for side in _sides(twist_of(local), limits.twist_min, limits.twist_max)]
-    direction = rotate(local, UNIT_Y)
-    for which, (low, high) in enumerate(_swing_ranges(limits)):
-        for side in _sides(swing_angles(direction)[which], low, high):
-            angle = high if side > 0.0 else low
-            normal = SWING_NORMALS[which](angle)
-            lead = cross(UNIT_Y, rotate(conjugate(local), scaled(normal, side)))
-            found.append(unit(lead))
-    return tuple(found)
-
-
-def _sides(angle: float, low: float, high: float) -> Iterator[float]:
-    """1 where ``angle`` stands at ``high``, -1 at ``low``; both where the range has no width."""
-    if is_full(low, high):
-        return
-    if outside(angle + AT_STOP, low, high) > 0.0 or high - low <= AT_STOP:
-        yield 1.0
-    if outside(angle - AT_STOP, low, high) < 0.0 or high - low <= AT_STOP:
-        yield -1.0
-
-
-def _twist_slope(local: Quat) -> Vec:
-    """The unit rotation vector (bone space) along which the twist about Y grows fastest."""
-    w, x, y, z = local
-    return unit((w * z + y * x, w * w + y * y, y * z - w * x))
 
 
 def _next(model: Model, pose: Pose, pace: Pace) -> tuple[Pose, Pace] | None:
@@ -266,8 +191,9 @@ def _attempt(situation: Situation, damping: float, is_curved: bool) -> Pose:
         wanted = _wanted(situation, free, damping * model.total**2, is_curved)
         if free.take_out_leading_out(situation.stops, wanted):
             continue
-        trial = [_clamped(*parts) for parts in zip(model.joints, before, wanted, strict=True)]
-        if not free.take_out_refused(before, trial, wanted):
+        turning = [turned(own.limits, old, turn) for own, old, turn in zip(model.joints, before, wanted, strict=True)]
+        trial = [local for local, _ in turning]
+        if not free.take_out_refused(wanted, [refused for _, refused in turning]):
             break
     return pose_of(model, trial) if trial else situation.pose
 
@@ -293,14 +219,12 @@ class Freedom:
                     found = self._take_out(n, stop, 0.0) or found
         return found
 
-    def take_out_refused(self, before: Sequence[Quat], after: Sequence[Quat], wanted: Sequence[Vec]) -> bool:
+    def take_out_refused(self, wanted: Sequence[Vec], refused: Sequence[Vec]) -> bool:
         """Settle what limits left of each turn that they shortened, and take its direction out; whether any was."""
         found = False
-        for n, (old, new, turn) in enumerate(zip(before, after, wanted, strict=True)):
-            real = to_rotation_vector(multiply(conjugate(old), new))
-            refused = subtract(turn, real)
-            if self.turns[n] and length(refused) > REFUSED * length(turn):
-                found = self._take_out(n, refused, dot(real, unit(refused))) or found
+        for n, (turn, part) in enumerate(zip(wanted, refused, strict=True)):
+            if self.turns[n] and length(part) > REFUSED * length(turn):
+                found = self._take_out(n, part, dot(subtract(turn, part), unit(part))) or found
         return found
 
     def _take_out(self, n: int, direction: Vec, amount: float) -> bool:
@@ -347,7 +271,8 @@ def _wanted(situation: Situation, free: Freedom, damping: float, is_curved: bool
 
 def _curvature(situation: Situation, owners: Indices, axes: Floats, columns: Floats) -> Floats:
     """Second derivatives of the end along what is missing by each pair of turns: axis x (axis x lever)."""
-    one_way = np.cross(situation.missing, axes) @ columns.T
+    x, y, z = situation.missing
+    one_way = axes @ np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]]) @ columns.T  # (missing x axis) . column
     runs = np.cumsum([not joint.follows for joint in situation.model.joints])[owners]
     before, same = owners[:, None] < owners, owners[:, None] == owners
     both = np.where(before, one_way, np.where(same, 0.5 * (one_way + one_way.T), one_way.T))
@@ -359,34 +284,3 @@ def _saddle_free(curvature: Floats, slope: Floats, damping: float) -> Floats:
     values, vectors = np.linalg.eigh(curvature)
     step: Floats = vectors @ ((vectors.T @ slope) / (np.abs(values) + damping))
     return step
-
-
-def _clamped(joint: JointModel, local: Quat, turn: Vec) -> Quat:
-    if turn == ZERO:
-        return local
-    wanted = normalized(multiply(local, from_rotation_vector(turn)))
-    if joint.limits.kind == JointKind.BALL:
-        wanted = _on_bound(joint.limits, wanted)
-    return clamp(joint.limits, wanted)
-
-
-def _on_bound(limits: JointLimits, local: Quat) -> Quat:
-    """``local`` with its swing on the nearest of the bounds it breaks, where that is legal: most of ``clamp``'s work.
-
-    Twist stays. Elsewhere ``local`` itself.
-    """
-    direction = rotate(local, UNIT_Y)
-    feet = []
-    for which, (low, high) in enumerate(_swing_ranges(limits)):
-        over = outside(swing_angles(direction)[which], low, high)
-        if over != 0.0:
-            feet.append(unit(perpendicular_part(direction, SWING_NORMALS[which](high if over > 0.0 else low))))
-    legal = [foot for foot in feet if swing_excess(limits, foot) <= ROUNDING]
-    if not legal:
-        return local
-    nearest = max(legal, key=lambda foot: dot(foot, direction))
-    return multiply(shortest_arc(UNIT_Y, nearest, UNIT_X), from_axis_angle(UNIT_Y, twist_of(local)))
-
-
-def _swing_ranges(limits: JointLimits) -> tuple[tuple[float, float], tuple[float, float]]:
-    return (limits.swing_x_min, limits.swing_x_max), (limits.swing_z_min, limits.swing_z_max)

@@ -18,9 +18,11 @@ from .chain_geometry import Row, angle_about, mean_offset, read, row_of, smooths
 from .rotations import Quat, as_quat, from_axis_angle, from_frames, rotate, shortest_arc
 from .vectors import (
     UNIT_X,
+    UNIT_Z,
     Vec,
     any_perpendicular,
     as_vec,
+    combined,
     cross,
     length,
     perpendicular_part,
@@ -83,9 +85,10 @@ def fk_bend(chain: Chain, row: Row) -> Bend:
     own = cross(unit(offset), line)
     own_part = math.sin(angle) if angle < math.pi / 2.0 else 1.0
     hinge = _hinge(chain, line)
-    wanted = tuple(hinge_part * h + own_part * o for h, o in zip(hinge, own, strict=True))
-    part = perpendicular_part(as_vec(wanted), line)
-    axis = unit(part) if length(part) > NO_BEND else any_perpendicular(line)
+    fk_root = as_quat(chain.joints[0].fk)
+    choices = (combined(hinge, hinge_part, own, own_part), hinge, rotate(fk_root, UNIT_X), rotate(fk_root, UNIT_Z))
+    parts = (perpendicular_part(choice, line) for choice in choices)
+    axis = next((unit(part) for part in parts if length(part) > NO_BEND), any_perpendicular(line))
     return Bend(line, cross(line, axis), axis)
 
 

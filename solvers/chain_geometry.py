@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from mathutils import Quaternion
+
 from .chain import Chain
 from .rotations import IDENTITY, Quat, as_quat, multiply, normalized, rotate, shortest_arc
 from .vectors import UNIT_Z, ZERO, Vec, add, as_vec, combined, cross, dot, length, scaled, subtract, unit
@@ -137,7 +139,7 @@ def smoothstep(value: float, low: float, high: float) -> float:
     return t * t * (3.0 - 2.0 * t)
 
 
-def start_row(row: Row, start: Sequence[Sequence[float]] | None) -> Row:
+def start_row(row: Row, start: Sequence[Quaternion] | None) -> Row:
     """``row`` in the pose that the deltas ``start`` give it; ``row`` itself for None."""
     if start is None:
         return row

@@ -131,9 +131,12 @@ def starts(model: Model, locals_rest: Sequence[Quat]) -> Iterator[Pose]:
     root = clamp(model.joints[0].limits, locals_rest[0])
     straight = [root, *(_straightest(a, b) for a, b in zip(model.joints, model.joints[1:], strict=False))]
     folded = [root, *(_most_folded(a, b) for a, b in zip(model.joints, model.joints[1:], strict=False))]
-    yield aimed(model, _between(model, straight, folded))
-    yield aimed(model, straight)
-    yield aimed(model, folded)
+    part = _part_folded(model, straight, folded)
+    yield aimed(model, _blended(straight, folded, part))
+    if part > 0.0:
+        yield aimed(model, straight)
+    if part < 1.0:
+        yield aimed(model, folded)
 
 
 def aimed(model: Model, locals_rest: Sequence[Quat]) -> Pose:
@@ -146,17 +149,18 @@ def aimed(model: Model, locals_rest: Sequence[Quat]) -> Pose:
     return legal_pose(model, [normalized(local_rotation(model.joints[0].frame, root)), *pose.locals_rest[1:]])
 
 
-def _between(model: Model, straight: Sequence[Quat], folded: Sequence[Quat]) -> list[Quat]:
-    """Between the two poses where root and end are as far apart as root and target; the nearer of the two if none."""
+def _blended(straight: Sequence[Quat], folded: Sequence[Quat], part: float) -> list[Quat]:
+    return [slerp(a, b, part) for a, b in zip(straight, folded, strict=True)]
+
+
+def _part_folded(model: Model, straight: Sequence[Quat], folded: Sequence[Quat]) -> float:
+    """How far between the two root and end are as far apart as root and target; the nearer of the two if nowhere."""
     distance = length(subtract(model.target, model.root))
 
-    def blend(part: float) -> list[Quat]:
-        return [slerp(a, b, part) for a, b in zip(straight, folded, strict=True)]
-
     def miss(part: float) -> float:
-        return length(subtract(legal_pose(model, blend(part)).points[-1], model.root)) - distance
+        return length(subtract(legal_pose(model, _blended(straight, folded, part)).points[-1], model.root)) - distance
 
-    return blend(bracketed(miss, 0.0, 1.0, CLEARLY_BETTER * model.total))
+    return bracketed(miss, 0.0, 1.0, CLEARLY_BETTER * model.total)
 
 
 def _straightest(before: JointModel, joint: JointModel) -> Quat:

@@ -15,9 +15,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from .chain_geometry import Row
-from .rotations import IDENTITY, Quat, conjugate, from_rotation_vector, multiply, rotate, shortest_arc, to_rotation_vector
-from .vectors import Vec, combined, length, scaled
+from .chain_geometry import Row, placed, smoothstep
+from .rotations import (
+    IDENTITY,
+    conjugate,
+    from_rotation_vector,
+    multiply,
+    rotate,
+    shortest_arc,
+    to_rotation_vector,
+)
+from .vectors import ZERO, Vec, add, combined, cross, dot, length, scaled, subtract, unit
 
 SEARCH_STEPS = 100
 """Cap of the search; a bracket in doubles is used up after 60 halvings, the search as a whole takes 5 to 20."""
@@ -27,6 +35,10 @@ FOUND = 1e-14
 """Part of the length that a sum of thirty bones in doubles is good for."""
 LOOK_AT = (0.001, 0.004, 0.016, 0.064, 0.25, 1.0)
 """Parts of the way at which a change of sign is looked for: close together near FK, whose neighbours shall be found."""
+LEAST_GAIN = 0.3
+"""Cosine between the way the bends go and what moves the end, at least: plain arcs have 0.9, coils down to -1."""
+STEEP = (0.02, 0.1)
+"""Lever arms by length between which that counts: near straight they are too short to show a direction."""
 LARGEST_TURN = 2.0 * math.pi
 
 
@@ -88,10 +100,49 @@ def start(bends: Bends, bend_axis: Vec, distance: float) -> tuple[Vec, ...]:
     """
     if distance >= bends.total:
         return (bends.first,) * len(bends.lengths)
-    own = end_distance(bends, bends.vectors)
-    family = _straighter(bends) if distance > own else _nearer(bends, bend_axis)
+    closed = polygon_bends(bends.lengths)
+    is_further = distance > end_distance(bends, bends.vectors)
+    goal = [scaled(bend_axis, 0.0 if is_further else angle) for angle in closed]
+    family = _way(bends, goal, 1.0 if is_further else -1.0)
     part = _first_zero(lambda t: end_distance(bends, family(t)) - distance, FOUND * bends.total)
     return directions_of(bends, family(part))
+
+
+def _way(bends: Bends, goal: Sequence[Vec], sign: float) -> Callable[[float], list[Vec]]:
+    """From the bends themselves (0) to ``goal`` (1), leaving in a direction that takes the end the way of ``sign``.
+
+    Straight there where that does; coiled and wavy chains first have to bend by what moves their end, or their
+    neighbours would be found far away.
+    """
+    way = [subtract(to, own) for own, to in zip(bends.vectors, goal, strict=True)]
+    slope = _slope(bends)
+    size, steep = _norm(way), _norm(slope)
+    gain = sign * math.fsum(dot(a, b) for a, b in zip(way, slope, strict=True))
+    trust = smoothstep(steep / bends.total, *STEEP)
+    missing = trust * max(0.0, LEAST_GAIN * size * steep - gain)
+    push = [scaled(own, sign * missing / steep**2 if missing > 0.0 else 0.0) for own in slope]
+    return lambda t: [
+        add(combined(own, 1.0, step, t), scaled(off, t * (1.0 - t)))
+        for own, step, off in zip(bends.vectors, way, push, strict=True)
+    ]
+
+
+def _slope(bends: Bends) -> list[Vec]:
+    """How the distance of root and end grows with each bend, to first order in the bends."""
+    directions = directions_of(bends, bends.vectors)
+    points = placed(ZERO, directions, bends.lengths)
+    line = unit(points[-1])
+    slopes = []
+    carried = IDENTITY
+    for point, vector in zip(points[1:-1], bends.vectors, strict=True):
+        halfway = multiply(carried, from_rotation_vector(scaled(vector, 0.5)))
+        slopes.append(rotate(conjugate(halfway), cross(subtract(points[-1], point), line)))
+        carried = multiply(carried, from_rotation_vector(vector))
+    return slopes
+
+
+def _norm(vectors: Sequence[Vec]) -> float:
+    return math.sqrt(math.fsum(dot(vector, vector) for vector in vectors))
 
 
 def _first_zero(function: Callable[[float], float], close_enough: float) -> float:
@@ -105,15 +156,6 @@ def _first_zero(function: Callable[[float], float], close_enough: float) -> floa
             return bracketed(function, low, high, close_enough)
         low, value_low = high, value
     return low
-
-
-def _straighter(bends: Bends) -> Callable[[float], list[Vec]]:
-    return lambda t: [scaled(vector, 1.0 - t) for vector in bends.vectors]
-
-
-def _nearer(bends: Bends, axis: Vec) -> Callable[[float], list[Vec]]:
-    closed = [scaled(axis, angle) for angle in polygon_bends(bends.lengths)]
-    return lambda t: [combined(own, 1.0 - t, other, t) for own, other in zip(bends.vectors, closed, strict=True)]
 
 
 def polygon_bends(lengths: Sequence[float]) -> list[float]:

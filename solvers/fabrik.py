@@ -32,7 +32,7 @@ from .chain_geometry import (
     turned,
 )
 from .chain_start import bends_of, nearest_distance, start
-from .rotations import Quat, from_axis_angle, rotate, shortest_arc
+from .rotations import Quat, as_quat, from_axis_angle, rotate, shortest_arc
 from .vectors import UNIT_Y, ZERO, Vec, as_vec, combined, length, scaled, subtract, unit
 
 __all__ = ["backward", "error_of", "forward", "passes", "pole_direction", "solve"]
@@ -82,9 +82,9 @@ def solve(chain: Chain, goal: Goal) -> Solution:
 
 
 def _fault(chain: Chain, row: Row, goal: Goal) -> str:
-    figures = [row.total, goal.pole_angle, goal.softness, goal.max_reach, goal.tolerance, *goal.target]
-    figures += [part for joint in chain.joints for part in (*joint.fk, *joint.frame)]
-    figures += [*(goal.pole or ()), *chain.bend_axis]
+    figures = [row.total, goal.pole_angle, goal.softness, goal.max_reach, goal.tolerance, *as_vec(goal.target)]
+    figures += [part for joint in chain.joints for part in (*as_quat(joint.fk), *as_quat(joint.frame))]
+    figures += [*(as_vec(goal.pole) if goal.pole is not None else ()), *as_vec(chain.bend_axis)]
     if not all(math.isfinite(figure) for figure in figures):
         return "a position or rotation is not a number"
     if row.total <= 0.0:
@@ -224,7 +224,7 @@ def _solution(row: Row, goal: Goal, deltas: Sequence[Quat], outcome: tuple[Statu
 
 def _outcome(row: Row, goal: Goal, aimed: Aim, missed: float) -> tuple[Status, str]:
     if missed <= REACHED * row.total:
-        return Status.REACHED, "pole on the chain's line" if aimed.is_pole_doubtful else ""
+        return Status.REACHED, "pole on the limb's line" if aimed.is_pole_doubtful else ""
     if aimed.distance >= row.total:
         return Status.TOO_FAR, "target out of reach"
     if aimed.is_on_root:

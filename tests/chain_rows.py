@@ -11,14 +11,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from mathutils import Quaternion, Vector
-
 from limb_ik.solvers.chain import Chain, Joint, JointKind, JointLimits, Solution
 from limb_ik.solvers.rotations import Quat, from_axis_angle, multiply, rotate, shortest_arc
 from limb_ik.solvers.vectors import UNIT_X, UNIT_Y, UNIT_Z, as_vec, unit
+from mathutils import Quaternion, Vector
 
 UPRIGHT = Quaternion((1.0, 0.0, 0.0), math.pi / 2.0)
 """Orientation of a bone along +Z with roll 0: X = (1, 0, 0), Y = (0, 0, 1), Z = (0, -1, 0)."""
+NO_TURN = Quaternion()
 
 
 def chain_through(points: Sequence[Sequence[float]], bend_axis: Sequence[float] = (0.0, 0.0, 0.0)) -> Chain:
@@ -80,7 +80,7 @@ def tip(chain: Chain, solution: Solution) -> Vector:
     return posed(chain, solution)[-1]
 
 
-def angle(a: Quaternion, b: Quaternion = Quaternion()) -> float:
+def angle(a: Quaternion, b: Quaternion = NO_TURN) -> float:
     """Angle between two rotations, without the loss of acos near 0."""
     between = a.inverted() @ b
     return 2.0 * math.atan2(math.hypot(between.x, between.y, between.z), abs(between.w))

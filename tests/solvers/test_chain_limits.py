@@ -8,6 +8,14 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from limb_ik.solvers import bounded_least_squares, chain_limits, fabrik
+from limb_ik.solvers.chain import FREE_JOINT, Chain, Goal, JointKind, JointLimits, Solution, Status
+from limb_ik.solvers.chain_geometry import read
+from limb_ik.solvers.joint_limits import excess, measure
+from limb_ik.solvers.rotations import as_quat, from_axis_angle
+from limb_ik.solvers.vectors import UNIT_X, as_vec
+from mathutils import Vector
+
 from chain_rows import (
     angle,
     ball,
@@ -23,13 +31,6 @@ from chain_rows import (
     tip,
     total,
 )
-from limb_ik.solvers import bounded_least_squares, chain_limits, fabrik
-from limb_ik.solvers.chain import FREE_JOINT, Chain, Goal, JointKind, JointLimits, Solution, Status
-from limb_ik.solvers.chain_geometry import read
-from limb_ik.solvers.joint_limits import excess, measure
-from limb_ik.solvers.rotations import as_quat, from_axis_angle
-from limb_ik.solvers.vectors import UNIT_X, as_vec
-from mathutils import Vector
 
 LEGAL = chain_limits.BROKEN + 1e-6
 """Radians: an unlimited answer within ``BROKEN`` of the limits stands; float32 deltas are off by 1e-6 more."""

@@ -8,7 +8,6 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from chain_rows import angle, bent, chain_through, heads, posed, random_chain, random_vector, straight, tip, total
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from limb_ik.solvers import fabrik
@@ -19,6 +18,8 @@ from limb_ik.solvers.chain_start import nearest_distance, polygon_bends
 from limb_ik.solvers.rotations import angle_between, as_quat
 from limb_ik.solvers.vectors import as_vec, dot
 from mathutils import Quaternion, Vector
+
+from chain_rows import angle, bent, chain_through, heads, posed, random_chain, random_vector, straight, tip, total
 
 FLOAT_NOISE = 1e-6
 """Of the length: deltas and heads are float32 (6e-8), summed over up to thirty bones."""
@@ -208,7 +209,9 @@ def test_lb14_stored_bend_axis_decides() -> None:
 
 def test_rest_bend_decides_where_nothing_is_stored() -> None:
     for side in (1.0, -1.0):
-        chain = replace(straight(2, 0.5), rest_heads=(Vector(), Vector((0.0, 0.1 * side, 0.5)), Vector((0.0, 0.0, 1.0))))
+        chain = replace(
+            straight(2, 0.5), rest_heads=(Vector(), Vector((0.0, 0.1 * side, 0.5)), Vector((0.0, 0.0, 1.0)))
+        )
         assert posed(chain, solve(chain, (0.0, 0.0, 0.8)))[1].y * side > 0.1
 
 
@@ -296,6 +299,26 @@ def test_side_does_not_flip_where_fk_bends_through_straight() -> None:
         side = Vector(fk_bend(chain, read(chain)).side)
         assert before is None or side.dot(before) > 0.999
         before = side
+
+
+@pytest.mark.parametrize("count", [6, 10, 30])
+def test_neighbours_of_coiled_and_wavy_chains_are_neighbours(count: int) -> None:
+    """Bends of about 30 degrees in any direction: for some of these, straightening brings the end nearer at first."""
+    source = random.Random(2)
+    for _ in range(40):
+        chain = random_chain(count, source, 0.5)
+        target = chain.end + random_vector(source).normalized() * 1e-4 * total(chain)
+        assert max(angle(delta) for delta in solve(chain, target).deltas) < 0.01  # seen: 2.5e-3; elsewhere: up to pi
+
+
+def test_noise_of_a_straight_chain_does_not_decide() -> None:
+    """Float32 joints of a straight chain lie 1e-7 beside the line in any direction."""
+    source = random.Random(3)
+    exact = posed(straight(6, 0.5), solve(straight(6, 0.5), (0.3, 0.2, 2.0)))
+    for _ in range(20):
+        chain = chain_through([Vector((0.0, 0.0, 0.5 * n)) + random_vector(source) * 1e-7 for n in range(7)])
+        for a, b in zip(exact, posed(chain, solve(chain, (0.3, 0.2, 2.0))), strict=True):
+            assert (a - b).length < 1e-5
 
 
 # Warm start
