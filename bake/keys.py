@@ -51,8 +51,8 @@ def write_rotation_keys(
     Segments are straight, as in Blender's own bakes: there is a key on every frame,
     nothing swings over between them, and captured motion, which is imported with
     straight segments, is the same between frames too. ``is_smooth``: Bézier segments
-    whose handles lie on the curve of ``reduce.reference``, 2 to 3 times nearer
-    between frames to motion that is smooth.
+    whose handles lie on the curve of ``reduce.reference``, nearer between frames to
+    motion that is smooth.
 
     Args:
         obj: the armature object.
