@@ -14,7 +14,7 @@ import bpy
 from mathutils import Matrix
 
 from ..solvers.chain import Status
-from . import fk_pose, marks, order, readouts, solve_chain
+from . import fk_pose, hanging, marks, order, readouts, solve_chain
 from .chains import ChainSetup, RigSetup, setup_of
 from .fk_pose import Raw
 from .spaces import PoseState
@@ -50,21 +50,39 @@ class Evaluation:
     is_fresh: bool
     rigs: dict[marks.Key, Rig] = field(default_factory=dict)
     readouts: dict[tuple[marks.Key, str], readouts.Readout] = field(default_factory=dict)
+    _carrying: set[marks.Key] = field(default_factory=set)
 
     def world(self, obj: bpy.types.Object) -> Matrix:
         """World matrix of an object, carried along by the solved bones it hangs on (rigidly, at any depth)."""
         matrix = obj.evaluated_get(self.depsgraph).matrix_world
         parent = obj.parent
-        if parent is None:
-            return matrix
-        before = parent.evaluated_get(self.depsgraph).matrix_world
-        after = self.world(parent)
-        rig = self.rigs.get(marks.key_of(parent)) if obj.parent_type == 'BONE' else None
-        bone = rig.setup.index.get(obj.parent_bone, -1) if rig else -1
+        if parent is not None:
+            moved = self._carry(parent, obj.parent_bone if obj.parent_type == 'BONE' else "")
+            matrix = matrix if moved is None else moved @ matrix
+        if len(obj.constraints) and (hold := hanging.constraint_hold(obj)) is not None:
+            moved = self._carry(hold.obj, hold.bone)
+            if moved is not None and hold.is_place_only:
+                place = obj.evaluated_get(self.depsgraph).matrix_world.translation
+                matrix = Matrix.Translation(moved @ place - place) @ matrix
+            elif moved is not None:
+                matrix = moved @ matrix
+        return matrix
+
+    def _carry(self, obj: bpy.types.Object, bone_name: str) -> Matrix | None:
+        """World matrix by which solving moved what hangs on an object or a bone of it; None where it moved nothing."""
+        before, key = obj.evaluated_get(self.depsgraph).matrix_world, marks.key_of(obj)
+        if key in self._carrying:
+            return None  # constraints in a circle, which Blender allows
+        self._carrying.add(key)
+        try:
+            after = self.world(obj)
+        finally:
+            self._carrying.discard(key)
+        rig = self.rigs.get(key) if bone_name else None
+        bone = rig.setup.index.get(bone_name, -1) if rig else -1
         if rig is not None and bone >= 0 and rig.state.new(bone) is not rig.state.old(bone):
-            moved = after @ rig.state.new(bone) @ rig.state.old(bone).inverted_safe() @ before.inverted_safe()
-            return moved @ matrix
-        return matrix if after is before or after == before else after @ before.inverted_safe() @ matrix
+            return after @ rig.state.new(bone) @ rig.state.old(bone).inverted_safe() @ before.inverted_safe()
+        return None if after is before or after == before else after @ before.inverted_safe()
 
     def bone_world(self, obj: bpy.types.Object, bone_name: str) -> Matrix:
         """World matrix of a bone of any armature, with the bones that were solved before."""

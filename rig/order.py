@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import bpy
 
-from . import marks
+from . import hanging, marks
 from .chains import ChainSetup, RigSetup, setup_of
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ def sorted_chains(run: Evaluation, chains: Sequence[tuple[Rig, ChainSetup]]) -> 
     nodes = {(marks.key_of(rig.obj), chain.tip): (rig, chain) for rig, chain in chains}
     owners = _owners(nodes)
     graph = {node: _waits_for(run, rig, chain, node, owners) for node, (rig, chain) in nodes.items()}
+    for node, (rig, chain) in nodes.items():
+        if graph[node] and (note := _loose_note(run, chain, owners)):
+            nodes[node] = rig, replace(chain, note=note)
     refused: list[tuple[Rig, ChainSetup]] = []
     while True:
         try:
@@ -53,9 +56,8 @@ def with_upstream(objects: Sequence[bpy.types.Object], rigs: Sequence[bpy.types.
         rig = found[key] = by_key[key]
         links = [link for chain in setup_of(rig).chains for link in (chain.target_key, chain.pole_key) if link]
         for obj in [rig, *(bpy.data.objects.get(link[0]) for link in links)]:  # type: ignore[arg-type]
-            while obj is not None:
-                waiting.append(marks.key_of(obj))
-                obj = obj.parent
+            if obj is not None:
+                waiting += [marks.key_of(above) for above in hanging.all_above(obj)]
     return list(found.values())
 
 
@@ -106,12 +108,35 @@ def _above_link(run: Evaluation, link: tuple[marks.Key, str], owners: dict[Link,
 
 
 def _above_object(run: Evaluation, obj: bpy.types.Object, owners: dict[Link, Node]) -> Iterator[Node]:
-    while (parent := obj.parent) is not None:
-        key = marks.key_of(parent)
-        rig = run.rigs.get(key)
-        if rig is not None and obj.parent_type == 'BONE' and obj.parent_bone in rig.setup.index:
-            yield from _turning(rig.setup, key, rig.setup.index[obj.parent_bone], owners)
-        obj = parent
+    """The chains that turn bones on which an object hangs, through parents and constraints at any depth."""
+    waiting, seen = [obj], set()
+    while waiting:
+        obj = waiting.pop()
+        if obj.name in seen:
+            continue
+        seen.add(obj.name)
+        for hold in hanging.holds_above(obj):
+            yield from _turning_hold(run, hold, owners)
+            waiting.append(hold.obj)
+
+
+def _loose_note(run: Evaluation, chain: ChainSetup, owners: dict[Link, Node]) -> str:
+    """What stands between solved bones and a target or pole and can't be carried, in words; empty where nothing does."""
+    for role, link in (("target", chain.target_key), ("pole", chain.pole_key)):
+        obj = bpy.data.objects.get(link[0]) if link else None  # type: ignore[arg-type]
+        for above in hanging.all_above(obj) if obj is not None else ():
+            for hold in hanging.holds_of(above) if len(above.constraints) else ():
+                is_carried = hold.is_rigid and len(above.constraints) == 1
+                if not is_carried and any(_turning_hold(run, hold, owners)):
+                    return f"{role} '{above.name}' follows solved bones through '{hold.name}', which shows them unsolved"
+    return ""
+
+
+def _turning_hold(run: Evaluation, hold: hanging.Hold, owners: dict[Link, Node]) -> Iterator[Node]:
+    key = marks.key_of(hold.obj)
+    rig = run.rigs.get(key)
+    if rig is not None and hold.bone in rig.setup.index:
+        yield from _turning(rig.setup, key, rig.setup.index[hold.bone], owners)
 
 
 def _turning(setup: RigSetup, key: marks.Key, bone: int, owners: dict[Link, Node]) -> Iterator[Node]:

@@ -129,7 +129,7 @@ def test_lb_32_a_scaled_parent(scale: str, elbow: tuple[float, ...] | None) -> N
 
 
 @pytest.mark.parametrize("names", [("A", "B"), ("Z", "B")])
-@pytest.mark.parametrize("way", ["bone", "bone_parent", "object_parent", "deep"])
+@pytest.mark.parametrize("way", ["bone", "bone_parent", "object_parent", "deep", "CHILD_OF", "COPY_LOCATION", "COPY_TRANSFORMS"])
 def test_lb_59_a_target_on_another_solved_rig(names: tuple[str, str], way: str) -> None:
     a, b = rigs.l2b(name=names[0], location=(1.0, 0, 0)), rigs.l2b(name=names[1])
     goal = rigs.empty("T", (0.6, -0.4, 1.2))
@@ -141,7 +141,10 @@ def test_lb_59_a_target_on_another_solved_rig(names: tuple[str, str], way: str) 
     if way == "bone":
         rigs.add_chain_by_properties(a, "lo", b, target_bone="hand")
     else:
-        if way == "object_parent":
+        if way.isupper():
+            constraint = hold.constraints.new(way)
+            constraint.target, constraint.subtarget = b, "hand"
+        elif way == "object_parent":
             hold.parent = b
             hold.location = (0.3, -0.3, 1.1)
         else:
@@ -247,3 +250,26 @@ def test_rotated_parents_do_not_matter_to_the_end() -> None:
     rigs.update()
     assert rigs.tip_error(obj, "shin", target, "foot") <= 1e-5
     assert rigs.local_rotations(obj)["foot"].angle == pytest.approx(math.radians(25), abs=1e-6)
+
+
+def test_what_hangs_loosely_on_solved_bones_is_named() -> None:
+    a, b = rigs.l2b(name="A", location=(1.0, 0, 0)), rigs.l2b(name="B")
+    rigs.add_chain_by_properties(b, "lo", rigs.empty("T", (0.6, -0.4, 1.2)))
+    hold = rigs.empty("Hold", (0.5, -0.2, 1.1))
+    for kind in ("CHILD_OF", "LIMIT_LOCATION"):
+        constraint = hold.constraints.new(kind)
+    constraint = hold.constraints["Child Of"]
+    constraint.target, constraint.subtarget, constraint.influence = b, "hand", 0.5
+    rigs.add_chain_by_properties(a, "lo", hold)
+    rigs.update()
+    assert "Child Of" in rigs.bone(a, "lo").limb_ik_message
+
+
+def test_constraints_in_a_circle_do_not_hang() -> None:
+    obj = rigs.l2b()
+    one, two = rigs.empty("One", (0.5, -0.2, 1.1)), rigs.empty("Two")
+    for a, b in ((one, two), (two, one)):
+        a.constraints.new("CHILD_OF").target = b
+    rigs.add_chain_by_properties(obj, "lo", one)
+    rigs.update()
+    assert rigs.is_finite(obj)

@@ -1,0 +1,88 @@
+"""What an object hangs on: parents, and constraints that hold it like a parent.
+
+A target that hangs rigidly on a solved bone is carried along exactly. What Blender works out
+in between through other constraints or drivers can't be carried; it is named, so that a
+person knows. This module must not solve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+
+CHILD_OF_SWITCHES = tuple(
+    f"use_{channel}_{axis}" for channel in ("location", "rotation", "scale") for axis in ("x", "y", "z")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """An object, and the bone of it where it is an armature, on which something hangs.
+
+    ``is_rigid``: what hangs follows like a child. ``is_place_only``: only its place follows. ``name``: of the constraint.
+    """
+
+    obj: bpy.types.Object
+    bone: str = ""
+    is_rigid: bool = True
+    is_place_only: bool = False
+    name: str = ""
+
+
+def holds_of(owner: Any) -> Iterator[Hold]:
+    """Everything that an object or a pose bone hangs on directly through constraints."""
+    for constraint in owner.constraints:
+        if constraint.mute or constraint.influence == 0.0:
+            continue
+        for target, bone in _targets(constraint):
+            yield Hold(target, bone, _is_rigid(constraint), constraint.type == 'COPY_LOCATION', constraint.name)
+
+
+def _targets(constraint: Any) -> Iterator[tuple[bpy.types.Object, str]]:
+    if constraint.type == 'ARMATURE':
+        for target in constraint.targets:
+            if target.target is not None:
+                yield target.target, target.subtarget
+    elif getattr(constraint, "target", None) is not None:
+        yield constraint.target, getattr(constraint, "subtarget", "")
+
+
+def _is_rigid(constraint: Any) -> bool:
+    """Whether the constraint holds its owner as a parent would, or its place exactly."""
+    if constraint.influence < 1.0:
+        return False
+    if constraint.type == 'CHILD_OF':
+        return all(getattr(constraint, name) for name in CHILD_OF_SWITCHES)
+    if constraint.type == 'COPY_TRANSFORMS':
+        return bool(constraint.mix_mode == 'REPLACE' and constraint.owner_space == constraint.target_space == 'WORLD')
+    if constraint.type == 'COPY_LOCATION':
+        axes = constraint.use_x and constraint.use_y and constraint.use_z
+        return bool(axes and not (constraint.invert_x or constraint.invert_y or constraint.invert_z))
+    if constraint.type == 'ARMATURE':
+        return len(constraint.targets) == 1
+    return False
+
+
+def constraint_hold(obj: bpy.types.Object) -> Hold | None:
+    """The one rigid constraint that holds an object; None where there is none, or others act beside it."""
+    holds = list(holds_of(obj))
+    return holds[0] if len(holds) == 1 and holds[0].is_rigid else None
+
+
+def holds_above(obj: bpy.types.Object) -> Iterator[Hold]:
+    """Parent and constraint targets of an object."""
+    if obj.parent is not None:
+        yield Hold(obj.parent, obj.parent_bone if obj.parent_type == 'BONE' else "")
+    if len(obj.constraints):
+        yield from holds_of(obj)
+
+
+def all_above(obj: bpy.types.Object) -> list[bpy.types.Object]:
+    """An object and everything it hangs on, at any depth."""
+    found = [obj]
+    for one in found:
+        found += [hold.obj for hold in holds_above(one) if hold.obj not in found]
+    return found
