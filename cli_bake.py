@@ -77,15 +77,21 @@ def bake_file(source: Path, target: Path, arguments: argparse.Namespace) -> Bake
 
 
 def _use_action(objects: Sequence[bpy.types.Object], name: str) -> None:
-    action = bpy.data.actions.get(name)
-    if action is None:
+    found = [bpy.data.actions.get(name) or bpy.data.actions.get(_name_before_slots(name, obj)) for obj in objects]
+    if not any(found):
         known = ", ".join(sorted(bpy.data.actions.keys())) or "none"
         raise LimbIKError(f"no action is named '{name}': there is {known}")
-    for obj in objects:
-        animation = obj.animation_data or obj.animation_data_create()
-        animation.action = action
-        if compat.HAS_SLOTS and animation.action_slot is None and animation.action_suitable_slots:
-            animation.action_slot = animation.action_suitable_slots[0]
+    for obj, action in zip(objects, found, strict=True):
+        if action is not None:
+            animation: Any = obj.animation_data or obj.animation_data_create()
+            animation.action = action
+            if compat.HAS_SLOTS and animation.action_slot is None and animation.action_suitable_slots:
+                animation.action_slot = animation.action_suitable_slots[0]
+
+
+def _name_before_slots(name: str, obj: bpy.types.Object) -> str:
+    """What the glTF importer calls an object's part of an animation in Blender 4.2 and 4.3."""
+    return f"{name}_{obj.name}"
 
 
 def _whole_range(objects: Sequence[bpy.types.Object]) -> tuple[int, int]:

@@ -33,6 +33,11 @@ NOT_CARRIED = {
     *("target", "target_bone", "target_space", "target_rest", "pole", "pole_bone", "pole_rest"),
 }
 
+# What inspect leaves out: matrices that mean something in their own file only.
+NOT_SHOWN = {"target_rest", "pole_rest"}
+# How alike a name must be to be proposed for one that is not there (difflib's ratio).
+NEAR_NAME = 0.75
+
 
 def inspect(path: Path, *, trust: bool = False) -> dict[str, Any]:
     """Armatures, limbs and chains of a file, as plain values for JSON."""
@@ -123,7 +128,7 @@ def _chain(obj: bpy.types.Object, tip: str) -> dict[str, Any]:
     bone = pose_bones(obj)[tip]
     setup = next((chain for chain in setup_of(obj).chains if chain.tip == tip), None)
     bones = [setup_of(obj).names[number] for number in setup.bones] if setup else []
-    settings = {spec.name: _plain(getattr(bone, PREFIX + spec.name)) for spec in CHAIN_SPECS}
+    settings = {spec.name: _plain(getattr(bone, PREFIX + spec.name)) for spec in CHAIN_SPECS if spec.name not in NOT_SHOWN}
     joints = {name: found for name in bones if (found := _joint(pose_bones(obj)[name]))}
     return {"tip": tip, "root": bones[0] if bones else tip, **settings, "joints": joints}
 
@@ -242,7 +247,7 @@ def _set(bone: bpy.types.PoseBone, names: set[str], values: Mapping[str, Any]) -
 def bone_named(obj: bpy.types.Object, name: str) -> bpy.types.PoseBone:
     bone: bpy.types.PoseBone | None = pose_bones(obj).get(name)
     if bone is None:
-        near = difflib.get_close_matches(name, pose_bones(obj).keys(), n=1)
+        near = difflib.get_close_matches(name, pose_bones(obj).keys(), n=1, cutoff=NEAR_NAME)
         hint = f"; did you mean '{near[0]}'?" if near else ""
         raise LimbIKError(f"armature '{obj.name}' has no bone '{name}'{hint}")
     return bone

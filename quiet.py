@@ -1,7 +1,8 @@
 """Keeps what others print apart from our results: stdout is for results alone.
 
-Must not know files, Blender's data or the commands. Blender prints from C too,
-so the file descriptors themselves are turned, not ``sys.stdout``.
+Must not know files, Blender's data or the commands. Blender prints from C too, so
+the file descriptors are turned, and ``sys.stdout`` with them, which may be another
+file by then.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import ctypes
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 
 STDOUT_FD, STDERR_FD = 1, 2
 
@@ -25,7 +26,7 @@ def show_chatter(shown: bool) -> None:
 @contextmanager
 def stdout_to_stderr() -> Iterator[None]:
     """While it lasts, whatever is printed to stdout, by C code too, goes to stderr."""
-    with _redirected({STDOUT_FD: STDERR_FD}):
+    with _redirected({STDOUT_FD: STDERR_FD}), redirect_stdout(sys.stderr):
         yield
 
 
@@ -36,12 +37,10 @@ def blender_chatter() -> Iterator[None]:
         with stdout_to_stderr():
             yield
         return
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        with _redirected({STDOUT_FD: nowhere, STDERR_FD: nowhere}):
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:
+        descriptors = {STDOUT_FD: nowhere.fileno(), STDERR_FD: nowhere.fileno()}
+        with _redirected(descriptors), redirect_stdout(nowhere), redirect_stderr(nowhere):
             yield
-    finally:
-        os.close(nowhere)
 
 
 @contextmanager
