@@ -27,6 +27,9 @@ LEAST_AGREEMENT = 0.5
 CLEAR_DIRECTION = 0.3
 """A toe has to point this far off the leg's line, as a part of its length, to say where forward is."""
 
+SHORTEST_TOE = 0.03
+"""Part of the leg's length below which joints on the foot show no direction (Rigify's palms lie in its ankle)."""
+
 
 @dataclass(frozen=True, slots=True)
 class BodyAxes:
@@ -115,9 +118,12 @@ def _mean(vectors: Iterable[Vector]) -> Vector:
 
 
 def _toe(body: Skeleton, limb: Limb) -> Vector:
-    """From the foot's head to those of the bones on it."""
-    kids = body.kids(limb.end) if limb.end is not None else ()
-    return _mean(body.head(kid) for kid in kids) - body.head(limb.end) if kids and limb.end is not None else Vector()
+    """From the foot's head to the furthest joint on it; zero where there is none worth the name."""
+    if limb.end is None:
+        return Vector()
+    toe = body.head(body.main_path(limb.end)[-1]) - body.head(limb.end)
+    leg = body.head(limb.end) - body.head(limb.upper)
+    return toe if toe.length > SHORTEST_TOE * leg.length else Vector()
 
 
 def _last_bone(body: Skeleton, limb: Limb) -> Vector:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from .limb_skeleton import Kind
 from .limb_words import (
     ARM_WORDS,
+    BARE_WORDS,
     FILLER_WORDS,
     HELPER_WORDS,
     LAYER_PREFERENCE,
@@ -34,6 +35,7 @@ NOISE_MIN_BONES = 8
 """Fewer names than this can't tell a prefix from a bone's own word."""
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+_REMARK = re.compile(r"\[.*?\]|\(.*?\)")
 _LONGEST_COMPOUND = 3
 """Words joined into one at most (``hip joint bone``)."""
 
@@ -59,10 +61,11 @@ class Reading:
 
 
 def words(name: str) -> tuple[str, ...]:
-    """Lower-case words of a name: namespaces off, split at case, digits, script and separators."""
+    """Lower-case words of a name: namespaces and remarks off, split at case, digits, script and separators."""
     plain = unicodedata.normalize("NFKC", name)
     last = re.split(r"[:|]", plain)[-1] or plain
-    return tuple(part for word in _WORD.findall(last) for part in _without_side(word.lower()))
+    bare = _REMARK.sub("", last) or last
+    return tuple(part for word in _WORD.findall(bare) for part in _without_side(word.lower()))
 
 
 def _without_side(word: str) -> tuple[str, ...]:
@@ -97,13 +100,11 @@ def read(name: str, ignored: frozenset[str] = frozenset()) -> Reading:
     core = [word for word in split if not _is_filler(word)]
     found, unknown = _segment(core)
     is_helper = _is_helper(name, core)
-    limb = [word for word in found if word in LIMB_WORDS] if not is_helper else []
-    if any(word in OTHER_WORDS for word in found):
-        limb = []
+    word = "" if is_helper else _limb_word(found)
     return Reading(
         side=_side(split),
-        arm=ARM_WORDS.get(limb[-1], {}) if limb else {},
-        leg=LEG_WORDS.get(limb[-1], {}) if limb else {},
+        arm=ARM_WORDS.get(word, {}),
+        leg=LEG_WORDS.get(word, {}),
         is_exact=not unknown,
         is_silent=not found and not is_helper,
         preference=_preference(name, split),
@@ -118,6 +119,14 @@ def _is_filler(word: str) -> bool:
 def _is_helper(name: str, core: list[str]) -> bool:
     """Twist, IK, tweak and dummy bones have no place in a limb, but may stand between."""
     return name.startswith("__") or any(word in HELPER_WORDS or "捩" in word for word in core)
+
+
+def _limb_word(found: list[str]) -> str:
+    """The word that places a bone: the last one, but ``arm`` and ``leg`` only where they stand alone."""
+    limb = [word for word in found if word in LIMB_WORDS]
+    if not limb or any(word in OTHER_WORDS for word in found):
+        return ""
+    return ([word for word in limb if word not in BARE_WORDS] or limb)[-1]
 
 
 def _segment(core: list[str]) -> tuple[list[str], list[str]]:

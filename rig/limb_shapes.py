@@ -98,24 +98,9 @@ def _pairs(skeleton: Skeleton, may_take_part: Callable[[str], bool]) -> Iterator
         able = [kid for kid in kids if may_take_part(kid)]
         depth = len(skeleton.ancestry(fork)) if fork is not None else 0
         for one, two in combinations(able, 2):
-            pair = _pair(skeleton, depth, main_path(skeleton, one), main_path(skeleton, two))
+            pair = _pair(skeleton, depth, skeleton.main_path(one), skeleton.main_path(two))
             if pair is not None and all(may_take_part(name) for name in (*pair.first[:2], *pair.second[:2])):
                 yield pair
-
-
-def main_path(skeleton: Skeleton, name: str) -> tuple[str, ...]:
-    """From a bone down to the leaf that lies furthest along the bones."""
-    path = [name]
-    while kids := skeleton.kids(path[-1]):
-        path.append(max(kids, key=lambda kid: _reach(skeleton, kid)))
-    return tuple(path)
-
-
-def _reach(skeleton: Skeleton, name: str) -> float:
-    here = skeleton.head(name)
-    below = max((_reach(skeleton, kid) for kid in skeleton.kids(name)), default=0.0)
-    parent = skeleton.by_name[name].parent
-    return below + ((here - skeleton.head(parent)).length if parent in skeleton.by_name and parent else 0.0)
 
 
 def _pair(skeleton: Skeleton, depth: int, one: tuple[str, ...], two: tuple[str, ...]) -> Pair | None:
@@ -133,7 +118,7 @@ def _pair(skeleton: Skeleton, depth: int, one: tuple[str, ...], two: tuple[str, 
 
 def _is_alike(skeleton: Skeleton, one: str, two: str) -> bool:
     """A limb and its mirror image carry about as many bones; a leg and the spine don't."""
-    few, many = sorted(sum(1 for _ in skeleton.descendants(name)) for name in (one, two))
+    few, many = sorted((skeleton.below[one], skeleton.below[two]))
     return many - few <= max(1.0, BONES_MISMATCH * many)
 
 

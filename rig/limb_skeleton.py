@@ -6,7 +6,7 @@ finding limbs can be tested on numbers from any file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, Protocol
@@ -162,11 +162,40 @@ class Skeleton:
             at = self.by_name[at].parent
         return tuple(reversed(path))
 
-    def descendants(self, name: str) -> Iterator[str]:
-        """All bones below one, parents first."""
-        for kid in self.kids(name):
-            yield kid
-            yield from self.descendants(kid)
+    @cached_property
+    def downwards(self) -> tuple[str, ...]:
+        """All bones, parents before their children."""
+        found: list[str] = []
+        waiting = list(reversed(self.kids(None)))
+        while waiting:
+            found.append(waiting.pop())
+            waiting.extend(reversed(self.kids(found[-1])))
+        return tuple(found)
+
+    @cached_property
+    def below(self) -> dict[str, int]:
+        """How many bones hang on each, directly or not."""
+        count: dict[str, int] = {}
+        for name in reversed(self.downwards):
+            count[name] = sum(1 + count[kid] for kid in self.kids(name))
+        return count
+
+    @cached_property
+    def reach(self) -> dict[str, float]:
+        """Way along the joints from each bone's head to the furthest head below it."""
+        way: dict[str, float] = {}
+        for name in reversed(self.downwards):
+            here = self.head(name)
+            way[name] = max(((self.head(kid) - here).length + way[kid] for kid in self.kids(name)), default=0.0)
+        return way
+
+    def main_path(self, name: str) -> tuple[str, ...]:
+        """From a bone down to the leaf that lies furthest along the joints."""
+        path = [name]
+        while kids := self.kids(path[-1]):
+            here = self.head(path[-1])
+            path.append(max(kids, key=lambda kid: (self.head(kid) - here).length + self.reach[kid]))
+        return tuple(path)
 
     def between(self, above: str, below: str) -> tuple[str, ...]:
         """Bones strictly between one and a bone below it, from above to below."""

@@ -58,14 +58,15 @@ LEG_WORDS = _table(
     ("feet paw", {END: 0.9}),
     ("toe toes toebase toejoint ball hoof metatarsal metatarsals つま先 爪先 足先", {TOE: 1.0}),
 )
+BARE_WORDS = frozenset(word for word, slots in (ARM_WORDS | LEG_WORDS).items() if slots is _BARE)
 LIMB_WORDS = frozenset(ARM_WORDS) | frozenset(LEG_WORDS)
 
 HELPER_WORDS = _set(
-    "ik mch pole poletarget target twist tw twst roll tweak vis parent helper hlp corrective correctiveroot correct corr "
-    "share sharebone muscle bulge nub end endsite site tip effector goal spin heel slot socket weapon prop holder attach "
-    "attachment mount sleeve skirt cloth clothes armor armour pad bck fwd inner outer in out jiggle phys "
-    "physics spring dummy shadow pivot offset locator sec stretch str gizmo bicep biceps ulna trapezius pectoral "
-    "deltoid part 捩 捩り ねじり 親 ex"
+    "ik mch pole poletarget target twist tw twst roll tweak vis parent helper hlp corrective correctiveroot correct "
+    "corr share sharebone muscle bulge nub end endsite site tip effector goal spin heel slot socket weapon prop holder "
+    "attach attachment mount sleeve skirt cloth clothes armor armour pad bck fwd inner outer in out jiggle phys "
+    "physics spring dummy shadow pivot offset locator sec str gizmo bicep biceps ulna trapezius pectoral deltoid part "
+    "捩 捩り ねじり 親 ex"
 )
 OTHER_WORDS = _set(
     "spine chest neck head hair wing fin tail feather ear eye jaw tongue finger fingers thumb index middle ring "
@@ -75,7 +76,7 @@ OTHER_WORDS = _set(
 REGION_WORDS = _set("front hind rear back")
 FILLER_WORDS = _set(
     "mixamorig bip valve biped cc base character bone bones bn jnt joint sk skel skeleton armature rig def org "
-    "fk ctrl control ctl con bend node rootjoint object obj deform skin"
+    "fk ctrl control ctl con bend stretch node rootjoint object obj deform skin"
 )
 LAYER_PREFERENCE = {"fk": 0.5, "def": -0.3, "org": -0.4, "d": -0.3}
 """Which copy of a limb the animator keys: FK controls before plain bones before deform,

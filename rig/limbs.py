@@ -18,7 +18,7 @@ from . import limb_shapes
 from .bend import body_axes
 from .limb_names import noise, read, words
 from .limb_skeleton import Kind, Limb, RestBone, Side, Skeleton, rest_skeleton
-from .limb_words import END, GIRDLE, LOWER, TOE, UPPER, Slots
+from .limb_words import END, LOWER, TOE, UPPER, Slots
 
 __all__ = ["Kind", "Limb", "RestBone", "Side", "collapsed", "find_limbs", "rest_skeleton"]
 
@@ -141,25 +141,29 @@ def _along(named: _Named, kind: Kind, last: str) -> _Candidate | None:
 def _settle(row: list[Slots]) -> tuple[float, list[int]]:
     """Give each bone of a path one of its places, never going back up the limb.
 
-    The clearest reading wins: each place counts once, and upper and lower have to be there.
+    The clearest reading wins, of equal ones that which goes on soonest; each place counts once, by
+    its first bone. Of readings that have used the same places only the best is kept, so that a
+    hundred bones named ``arm`` cost little.
     """
-    best: tuple[float, list[int]] = (-1.0, [])
-    stack: list[list[int]] = [[]]
-    while stack:
-        places = stack.pop()
-        if len(places) == len(row):
-            worth = _worth(row, places)
-            best = max(best, (worth, places), key=lambda one: one[0])
-            continue
-        least = places[-1] if places else GIRDLE
-        stack.extend([*places, place] for place in row[len(places)] if place >= least)
-    return best
+    best: dict[tuple[int, ...], tuple[float, list[int]]] = {(): (0.0, [])}
+    for slots in row:
+        longer: dict[tuple[int, ...], tuple[float, list[int]]] = {}
+        for used, (worth, places) in best.items():
+            for place, weight in slots.items():
+                if used and place < used[-1]:
+                    continue
+                is_new = place not in used
+                key = (*used, place) if is_new else used
+                reading = (worth + weight * is_new, [*places, place])
+                longer[key] = max(longer.get(key, (-1.0, [])), reading, key=_soonest)
+        best = longer
+    whole = [reading for used, reading in best.items() if UPPER in used and LOWER in used]
+    return max(whole, key=_soonest, default=(-1.0, []))
 
 
-def _worth(row: list[Slots], places: list[int]) -> float:
-    if UPPER not in places or LOWER not in places:
-        return -1.0
-    return sum(row[places.index(place)][place] for place in set(places))
+def _soonest(reading: tuple[float, list[int]]) -> tuple[float, list[int]]:
+    """Rank of a reading; weights are decimals, so that sums in another order differ by some 1e-16."""
+    return (round(reading[0], 6), reading[1])
 
 
 def _first_upper(skeleton: Skeleton, uppers: list[str], lower: str) -> str:
@@ -178,7 +182,7 @@ def _end_rank(named: _Named, candidate: _Candidate) -> tuple[float, ...]:
     limb, skeleton = candidate.limb, named.skeleton
     if limb.end is None:
         return (0.0,)
-    below = sum(1 for _ in skeleton.descendants(limb.end))
+    below = skeleton.below[limb.end]
     siblings = [skeleton.head(kid) for kid in skeleton.kids(skeleton.by_name[limb.end].parent)]
     middle = sum(siblings, Vector()) / max(len(siblings), 1)
     off_middle = (skeleton.head(limb.end) - middle).length
@@ -238,7 +242,7 @@ def _as_creature(skeleton: Skeleton, limb: Limb) -> Limb:
 
 def _next_bone(skeleton: Skeleton, name: str) -> str | None:
     """The child that goes on furthest."""
-    path = limb_shapes.main_path(skeleton, name)
+    path = skeleton.main_path(name)
     return path[1] if len(path) > 1 else None
 
 
