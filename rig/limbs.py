@@ -16,9 +16,10 @@ from mathutils import Vector
 
 from . import limb_shapes
 from .bend import body_axes
-from .limb_names import noise, read, words
+from .limb_names import read, words
+from .limb_paths import Named
 from .limb_skeleton import Kind, Limb, RestBone, Side, Skeleton, rest_skeleton
-from .limb_words import END, LOWER, TOE, UPPER, Slots
+from .limb_words import TOE
 
 __all__ = ["Kind", "Limb", "RestBone", "Side", "collapsed", "find_limbs", "rest_skeleton"]
 
@@ -30,31 +31,12 @@ SAME_PLACE = 0.1
 WORSE_COPY = 0.6
 """A further limb of a kind and side may be named this much less clearly than the best (creatures
 with four legs and more); less clear ones are helpers."""
-MOST_BETWEEN = 6
-"""Bones between two places of a limb at most; three twist bones are common, more are another limb."""
-OFF_LINE = 0.87
-"""Radians (50°). Where two bones are named as the upper one (``hip``, ``hip``), and the first turns off this
-far from the second, it leads to the limb; the two halves of MakeHuman's thigh lie within 10°."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     limb: Limb
     clarity: float
-
-
-class _Named:
-    """A skeleton with what its names say."""
-
-    def __init__(self, skeleton: Skeleton, is_lenient: bool) -> None:
-        ignored = noise(bone.name for bone in skeleton.bones)
-        self.skeleton = skeleton
-        self.readings = {bone.name: read(bone.name, ignored) for bone in skeleton.bones}
-        self.is_lenient = is_lenient
-
-    def slots(self, name: str, kind: Kind) -> Slots:
-        reading = self.readings[name]
-        return reading.slots(kind) if reading.is_exact or self.is_lenient else {}
 
 
 def find_limbs(skeleton: Sequence[RestBone]) -> list[Limb]:
@@ -71,8 +53,9 @@ def find_limbs(skeleton: Sequence[RestBone]) -> list[Limb]:
     Undefined input: parents that form a circle, which Blender has not.
     """
     body = Skeleton(tuple(skeleton))
-    limbs = [limb for kind in get_args(Kind) for limb in _by_name(body, kind)]
-    limbs = _sides_by_place(body, limbs) if limbs else _by_shape(body)
+    named = Named.of(body)
+    limbs = [limb for kind in get_args(Kind) for limb in _by_name(named, kind)]
+    limbs = _sides_by_place(body, limbs) if limbs else _by_shape(named)
     return sorted(limbs, key=lambda limb: (limb.kind, "LR".find(limb.side) % 3, body.order[limb.upper]))
 
 
@@ -94,90 +77,31 @@ def collapsed(limb: Limb, skeleton: Sequence[RestBone], heads: dict[str, Vector]
     return min(upper, lower) <= COLLAPSED * body.size
 
 
-def _by_name(skeleton: Skeleton, kind: Kind) -> list[Limb]:
-    """Limbs of one kind by names; words that say nothing count only where no name is clear without."""
+def _by_name(named: Named, kind: Kind) -> list[Limb]:
+    """Limbs of one kind by names; names with words that nobody knows count only where no other is clear."""
     for is_lenient in (False, True):
-        candidates = list(_candidates(_Named(skeleton, is_lenient), kind))
+        candidates = list(_candidates(named, kind, is_lenient))
         if candidates:
-            return _best(skeleton, candidates)
+            return _best(named.skeleton, candidates)
     return []
 
 
-def _candidates(named: _Named, kind: Kind) -> Iterator[_Candidate]:
+def _candidates(named: Named, kind: Kind, is_lenient: bool) -> Iterator[_Candidate]:
     """For each upper and lower bone that a path can mean, the best end below them."""
     found: dict[tuple[str, str], _Candidate] = {}
-    for bone in named.skeleton.bones:
-        if not {LOWER, END} & named.slots(bone.name, kind).keys():
+    for last in named.ends_of_paths(kind, is_lenient):
+        path = named.read_path(kind, last, is_lenient)
+        if path is None:
             continue
-        candidate = _along(named, kind, bone.name)
-        if candidate is None:
-            continue
-        key = (candidate.limb.upper, candidate.limb.lower)
+        limb = _limb(named.skeleton, kind, named.readings[last].side, path.upper, path.lower, path.end)
+        candidate = _Candidate(limb, path.clarity)
+        key = (path.upper, path.lower)
         if key not in found or _end_rank(named, candidate) > _end_rank(named, found[key]):
             found[key] = candidate
     yield from found.values()
 
 
-def _along(named: _Named, kind: Kind, last: str) -> _Candidate | None:
-    """The limb that a path from the root down to ``last`` holds."""
-    side = named.readings[last].side
-    path = [
-        name for name in named.skeleton.ancestry(last) if named.readings[name].side == side and named.slots(name, kind)
-    ]
-    weight, places = _settle([named.slots(name, kind) for name in path])
-    if UPPER not in places or LOWER not in places:
-        return None
-    lower = path[places.index(LOWER)]
-    uppers = [name for name, place in zip(path, places, strict=True) if place == UPPER]
-    upper = _first_upper(named.skeleton, uppers, lower)
-    end = path[places.index(END)] if END in places else None
-    limb = _limb(named.skeleton, kind, side, upper, lower, end)
-    if max(len(limb.between_upper_lower), len(limb.between_lower_end)) > MOST_BETWEEN:
-        return None
-    used = [upper, lower, *([end] if end else [])]
-    return _Candidate(limb, weight + min(named.readings[name].preference for name in used))
-
-
-def _settle(row: list[Slots]) -> tuple[float, list[int]]:
-    """Give each bone of a path one of its places, never going back up the limb.
-
-    The clearest reading wins, of equal ones that which goes on soonest; each place counts once, by
-    its first bone. Of readings that have used the same places only the best is kept, so that a
-    hundred bones named ``arm`` cost little.
-    """
-    best: dict[tuple[int, ...], tuple[float, list[int]]] = {(): (0.0, [])}
-    for slots in row:
-        longer: dict[tuple[int, ...], tuple[float, list[int]]] = {}
-        for used, (worth, places) in best.items():
-            for place, weight in slots.items():
-                if used and place < used[-1]:
-                    continue
-                is_new = place not in used
-                key = (*used, place) if is_new else used
-                reading = (worth + weight * is_new, [*places, place])
-                longer[key] = max(longer.get(key, (-1.0, [])), reading, key=_soonest)
-        best = longer
-    whole = [reading for used, reading in best.items() if UPPER in used and LOWER in used]
-    return max(whole, key=_soonest, default=(-1.0, []))
-
-
-def _soonest(reading: tuple[float, list[int]]) -> tuple[float, list[int]]:
-    """Rank of a reading; weights are decimals, so that sums in another order differ by some 1e-16."""
-    return (round(reading[0], 6), reading[1])
-
-
-def _first_upper(skeleton: Skeleton, uppers: list[str], lower: str) -> str:
-    """The first of several upper bones that lies along the limb."""
-    for name, after in zip(uppers, [*uppers[1:], lower], strict=True):
-        if after == lower:
-            return name
-        here, onward = skeleton.head(after) - skeleton.head(name), skeleton.head(lower) - skeleton.head(after)
-        if here.angle(onward, 0.0) < OFF_LINE:
-            return name
-    return uppers[-1]
-
-
-def _end_rank(named: _Named, candidate: _Candidate) -> tuple[float, ...]:
+def _end_rank(named: Named, candidate: _Candidate) -> tuple[float, ...]:
     """Of several ends under one lower bone: the clearest, with most below it, nearest their middle."""
     limb, skeleton = candidate.limb, named.skeleton
     if limb.end is None:
@@ -246,11 +170,10 @@ def _next_bone(skeleton: Skeleton, name: str) -> str | None:
     return path[1] if len(path) > 1 else None
 
 
-def _by_shape(skeleton: Skeleton) -> list[Limb]:
-    named = _Named(skeleton, is_lenient=False)
-    pairs = limb_shapes.find_pairs(skeleton, lambda name: named.readings[name].is_silent)
+def _by_shape(named: Named) -> list[Limb]:
+    pairs = limb_shapes.find_pairs(named.skeleton, lambda name: named.readings[name].is_silent)
     return [
-        _limb(skeleton, kind, named.readings[triple[0]].side, *triple)
+        _limb(named.skeleton, kind, named.readings[triple[0]].side, *triple)
         for kind, pair in pairs
         for triple in (pair.first, pair.second)
     ]
