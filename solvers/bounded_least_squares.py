@@ -15,11 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .chain import JointLimits
-from .joint_limits import clamp
-from .joint_turns import stops, turned, turns
-from .rotations import Quat, multiply, normalized, rotate
-from .vectors import ZERO, Vec, add, combined, cross, dot, length, scaled, subtract, unit
+from .chain_model import Model, Pose, legal_pose, levers_of, pose_of
+from .joint_turns import stops, turned
+from .rotations import Quat, conjugate, rotate
+from .vectors import ZERO, Vec, combined, cross, dot, length, scaled, subtract, unit
+
+__all__ = ["Model", "Pose", "legal_pose", "steps"]
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
@@ -49,42 +50,6 @@ STALLED = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class JointModel:
-    """What stays the same of a joint while it turns.
-
-    ``frame``: its rest frame, in the space of the bone before it where ``follows``, else armature space.
-    ``step``: from its head to the next one, in bone space. ``turns``: the directions it turns in (bone space), each
-    as long as it turns easily in it.
-    """
-
-    frame: Quat
-    follows: bool
-    step: Vec
-    limits: JointLimits
-    turns: tuple[Vec, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Pose:
-    """A legal pose: ``locals_rest`` as the limits see them, the rest follows from them."""
-
-    locals_rest: tuple[Quat, ...]
-    orientations: tuple[Quat, ...]
-    points: tuple[Vec, ...]
-    error: float
-
-
-@dataclass(frozen=True, slots=True)
-class Model:
-    """A chain with limits, its root, where its end has to go, and its length."""
-
-    joints: tuple[JointModel, ...]
-    root: Vec
-    target: Vec
-    total: float
-
-
-@dataclass(frozen=True, slots=True)
 class Situation:
     """What a step from ``pose`` has to know: lever arms, and which turns lead out of the limits (bone space)."""
 
@@ -101,28 +66,6 @@ class Pace:
 
     damping: float
     is_curved: bool
-
-
-def joint_model(frame: Quat, follows: bool, step: Vec, limits: JointLimits, may_roll: bool) -> JointModel:
-    """Args: may_roll: a free joint may turn about its own bone (later joints have hinges that need it)."""
-    return JointModel(frame, follows, step, limits, turns(limits, step, may_roll))
-
-
-def pose_of(model: Model, locals_rest: Sequence[Quat]) -> Pose:
-    """The pose of the local rotations ``locals_rest``, which have to be legal."""
-    orientations: list[Quat] = []
-    points = [model.root]
-    for joint, local in zip(model.joints, locals_rest, strict=True):
-        frame = multiply(orientations[-1], joint.frame) if orientations and joint.follows else joint.frame
-        orientations.append(normalized(multiply(frame, local)))
-        points.append(add(points[-1], rotate(orientations[-1], joint.step)))
-    return Pose(tuple(locals_rest), tuple(orientations), tuple(points), length(subtract(points[-1], model.target)))
-
-
-def legal_pose(model: Model, locals_rest: Sequence[Quat]) -> Pose:
-    """As ``pose_of``, each joint clamped to its limits."""
-    pairs = zip(model.joints, locals_rest, strict=True)
-    return pose_of(model, [clamp(joint.limits, local) for joint, local in pairs])
 
 
 def steps(model: Model, start: Pose, iterations: int) -> Iterator[Pose]:
@@ -147,15 +90,7 @@ def steps(model: Model, start: Pose, iterations: int) -> Iterator[Pose]:
 
 def _situation(model: Model, pose: Pose) -> Situation:
     bounds = tuple(stops(joint.limits, local) for joint, local in zip(model.joints, pose.locals_rest, strict=True))
-    return Situation(model, pose, _levers(model, pose), bounds, subtract(model.target, pose.points[-1]))
-
-
-def _levers(model: Model, pose: Pose) -> tuple[Vec, ...]:
-    """For each joint the arm from it to the end of what turns with it."""
-    ends = [pose.points[-1]] * len(model.joints)
-    for n in range(len(ends) - 2, -1, -1):
-        ends[n] = ends[n + 1] if model.joints[n + 1].follows else pose.points[n + 1]
-    return tuple(subtract(end, point) for end, point in zip(ends, pose.points, strict=False))
+    return Situation(model, pose, levers_of(model, pose), bounds, subtract(model.target, pose.points[-1]))
 
 
 def _next(model: Model, pose: Pose, pace: Pace) -> tuple[Pose, Pace] | None:
@@ -186,6 +121,8 @@ def _attempt(situation: Situation, damping: float, is_curved: bool) -> Pose:
     """One damped step; turns that limits refuse are taken out until the rest agrees with the limits."""
     model, before = situation.model, situation.pose.locals_rest
     free = Freedom([list(joint.turns) for joint in model.joints], [ZERO] * len(before), [[] for _ in before])
+    if is_curved:
+        free.take_out_leading_out(situation.stops, _pulls(situation))
     trial: list[Quat] = []
     for _ in range(ROUNDS):
         wanted = _wanted(situation, free, damping * model.total**2, is_curved)
@@ -196,6 +133,12 @@ def _attempt(situation: Situation, damping: float, is_curved: bool) -> Pose:
         if not free.take_out_refused(wanted, [refused for _, refused in turning]):
             break
     return pose_of(model, trial) if trial else situation.pose
+
+
+def _pulls(situation: Situation) -> list[Vec]:
+    """The turn of each joint that would bring the end nearer fastest: what leads out of a bound then holds it there."""
+    pairs = zip(situation.pose.orientations, situation.levers, strict=True)
+    return [rotate(conjugate(quat), cross(lever, situation.missing)) for quat, lever in pairs]
 
 
 @dataclass(slots=True)

@@ -12,9 +12,10 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from .bounded_least_squares import JointModel, Model, Pose, joint_model, legal_pose, steps
+from .bounded_least_squares import steps
 from .chain import Chain, JointKind
 from .chain_geometry import Row
+from .chain_model import JointModel, Model, Pose, joint_model, legal_pose
 from .chain_start import bracketed
 from .joint_limits import clamp, degrees, is_legal, is_valid, local_rotation, stop_at
 from .rotations import (

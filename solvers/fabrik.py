@@ -89,6 +89,8 @@ def _fault(chain: Chain, row: Row, goal: Goal) -> str:
         return "a position or rotation is not a number"
     if row.total <= 0.0:
         return "the chain has no length"
+    if goal.start is not None and len(goal.start) != len(chain.joints):
+        return "the pose to start from has another number of bones"
     return chain_limits.fault(chain) if goal.use_limits else ""
 
 

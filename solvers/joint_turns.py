@@ -56,8 +56,6 @@ AT_STOP = 1e-7
 """Radians within which a joint counts as standing at a bound."""
 FOLDED = 1e-3
 """Cosine of half the swing under which twist isn't defined well enough to be followed."""
-SMALL_TURN = 1e-3
-"""Radians over which second derivatives are taken: 1e-16 / 1e-6 of rounding, 1e-3 of the next order."""
 
 
 def turns(limits: JointLimits, step: Vec, may_roll: bool) -> tuple[Vec, ...]:
@@ -100,9 +98,8 @@ def _ball_turned(limits: JointLimits, local: Quat, turn: Vec) -> tuple[Quat, Qua
     legal_direction = _legal_direction(limits, direction)
     legal_twist = into_range(twist, limits.twist_min, limits.twist_max)
     wanted = _of_parts(direction, twist)
-    return wanted, wanted if (legal_direction, legal_twist) == (direction, twist) else _of_parts(
-        legal_direction, legal_twist
-    )
+    is_legal = (legal_direction, legal_twist) == (direction, twist)
+    return wanted, wanted if is_legal else _of_parts(legal_direction, legal_twist)
 
 
 def _swung(local: Quat, turn: Vec) -> Vec:

@@ -335,6 +335,12 @@ def test_warm_start_begins_from_the_pose_before() -> None:
     assert max(angle(a, b) for a, b in zip(there.deltas, on.deltas, strict=True)) < 0.05
 
 
+def test_warm_start_of_another_chain_is_refused() -> None:
+    solution = solve(straight(3), (0.5, 0.0, 1.5), start=(Quaternion(),) * 2)
+    assert solution.status == Status.INVALID
+    assert "number of bones" in solution.reason
+
+
 # Degenerate input
 
 SIZES = st.sampled_from([0.0, 1e-5, 0.3, 1.0, 1e5])
