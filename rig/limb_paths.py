@@ -16,6 +16,8 @@ from .limb_words import END, LOWER, UPPER, Slots
 
 MOST_BETWEEN = 6
 """Bones between two places of a limb at most; three twist bones are common, more are another limb."""
+MOST_NAMED = 24
+"""Bones of one kind and side on a path at most; what lies deeper in a tentacle of ``arm`` is not read again."""
 OFF_LINE = 0.87
 """Radians (50°). Where two bones are named as the upper one (``hip``, ``hip``), and the first turns off this
 far from the second, it leads to the limb; the two halves of MakeHuman's thigh lie within 10°."""
@@ -60,6 +62,8 @@ class Named:
         side = self.readings[last].side
         path = [name for name in self.skeleton.ancestry(last) if self.readings[name].side == side]
         path = [name for name in path if self.slots(name, kind, is_lenient)]
+        if len(path) > MOST_NAMED:
+            return None
         weight, places = settle([self.slots(name, kind, is_lenient) for name in path])
         if UPPER not in places or LOWER not in places:
             return None
@@ -78,8 +82,7 @@ def settle(row: list[Slots]) -> tuple[float, list[int]]:
     """Give each bone of a path one of its places, never going back up the limb.
 
     The clearest reading wins, of equal ones that which goes on soonest; each place counts once, by
-    its first bone. Of readings that have used the same places only the best is kept, so that a
-    hundred bones named ``arm`` cost little.
+    its first bone. Of readings that have used the same places only the best is kept.
     """
     best: dict[tuple[int, ...], tuple[float, list[int]]] = {(): (0.0, [])}
     for slots in row:

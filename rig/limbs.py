@@ -28,6 +28,8 @@ COLLAPSED = 1e-4
 measured is 2e-3 of it (the shins of RobotExpressive, whose feet hang elsewhere)."""
 SAME_PLACE = 0.1
 """Two limbs whose joints lie within this part of their length are copies of one (FK, IK, deform)."""
+SAME_MIDDLE = 4
+"""Digits, in parts of the skeleton's size, to which palms are compared; importers differ by some 1e-6."""
 WORSE_COPY = 0.6
 """A further limb of a kind and side may be named this much less clearly than the best (creatures
 with four legs and more); less clear ones are helpers."""
@@ -102,15 +104,21 @@ def _candidates(named: Named, kind: Kind, is_lenient: bool) -> Iterator[_Candida
 
 
 def _end_rank(named: Named, candidate: _Candidate) -> tuple[float, ...]:
-    """Of several ends under one lower bone: the clearest, with most below it, nearest their middle."""
-    limb, skeleton = candidate.limb, named.skeleton
-    if limb.end is None:
+    """Of several ends under one lower bone: the clearest, with most below it, pointing to their middle."""
+    end, skeleton = candidate.limb.end, named.skeleton
+    if end is None:
         return (0.0,)
-    below = skeleton.below[limb.end]
-    siblings = [skeleton.head(kid) for kid in skeleton.kids(skeleton.by_name[limb.end].parent)]
+    siblings = [_onward(skeleton, kid) for kid in skeleton.kids(skeleton.by_name[end].parent)]
     middle = sum(siblings, Vector()) / max(len(siblings), 1)
-    off_middle = (skeleton.head(limb.end) - middle).length
-    return (1.0, float(below > 0), candidate.clarity, below, -off_middle, -skeleton.order[limb.end])
+    off_middle = (_onward(skeleton, end) - middle).length / (skeleton.size or 1.0)
+    below = skeleton.below[end]
+    return (1.0, float(below > 0), candidate.clarity, below, -round(off_middle, SAME_MIDDLE), -skeleton.order[end])
+
+
+def _onward(skeleton: Skeleton, name: str) -> Vector:
+    """Where a bone leads: the next joint, or its tail."""
+    after = _next_bone(skeleton, name)
+    return skeleton.head(after) if after is not None else skeleton.tail(name)
 
 
 def _best(skeleton: Skeleton, candidates: list[_Candidate]) -> list[Limb]:
