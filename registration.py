@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
 
 import bpy
 
-from . import handlers, properties
+from . import cli, handlers, properties
 from .operators import CLASSES as OPERATORS
 from .ui import CLASSES as PANELS
 
-_commands: list[Any] = []
+COMMAND = "limb_ik"
+
+# What has to be undone, the last first; empty where nothing is registered.
+_registered = ExitStack()
 
 
 def register() -> None:
-    """Register properties, operators, panels, handlers and the command line."""
-    properties.register()
-    for cls in (*OPERATORS, *PANELS):
-        bpy.utils.register_class(cls)
-    handlers.register()
+    """Register properties, operators, panels, handlers and the command line; all or nothing."""
+    with ExitStack() as undo:
+        _do(undo, properties.register, properties.unregister)
+        for cls in (*OPERATORS, *PANELS):
+            _do(undo, partial(bpy.utils.register_class, cls), partial(bpy.utils.unregister_class, cls))
+        command = bpy.utils.register_cli_command(COMMAND, cli.main)
+        undo.callback(bpy.utils.unregister_cli_command, command)
+        _do(undo, handlers.register, handlers.unregister)
+        _registered.push(undo.pop_all())
+
+
+def _do(undo: ExitStack, act: Callable[[], None], take_back: Callable[[], None]) -> None:
+    act()
+    undo.callback(take_back)
 
 
 def unregister() -> None:
-    """Take everything away; the FK pose comes back, the settings stay in the file."""
-    handlers.unregister()
-    for cls in reversed((*OPERATORS, *PANELS)):
-        bpy.utils.unregister_class(cls)
-    properties.unregister()
+    """Take everything away; the FK pose comes back, the settings stay in the file. Harmless where nothing is."""
+    _registered.close()
