@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import bpy
 import numpy as np
 
 from ..rig import fk_pose, marks, match
@@ -21,8 +20,8 @@ Turns = dict[int, Quat]
 
 
 def match_fk(
-    context: bpy.types.Context,
-    obj: bpy.types.Object,
+    context: Any,
+    obj: Any,
     tips: Sequence[str] = (),
     frames: Sequence[float] | None = None,
 ) -> MatchReport:
@@ -51,9 +50,7 @@ def match_fk(
     return MatchReport(len(chains), len(frames), count + (write_controls(controls, at) if offsets else 0))
 
 
-def _match_here(
-    context: bpy.types.Context, obj: bpy.types.Object, chains: Sequence[ChainSetup], offsets: Sequence[ChainSetup]
-) -> None:
+def _match_here(context: Any, obj: Any, chains: Sequence[ChainSetup], offsets: Sequence[ChainSetup]) -> None:
     depsgraph = context.evaluated_depsgraph_get()
     rigs = [rig for rig in marks.rigs() if rig.evaluated_get(depsgraph).is_evaluated]
     run = evaluate(depsgraph, rigs, context.scene.frame_current_final, is_fresh=False, is_forced=True)
@@ -69,7 +66,7 @@ def _match_here(
     marks.touch(obj)
 
 
-def seen(run: Evaluation, obj: bpy.types.Object, chains: Sequence[ChainSetup]) -> Turns:
+def seen(run: Evaluation, obj: Any, chains: Sequence[ChainSetup]) -> Turns:
     """Local rotation of every bone that these chains turned, by its number."""
     rig = match.rig_of(run, obj)
     bones = {bone for chain in chains for bone in (*chain.turned, chain.end)}
@@ -77,8 +74,8 @@ def seen(run: Evaluation, obj: bpy.types.Object, chains: Sequence[ChainSetup]) -
 
 
 def read_seen(
-    context: bpy.types.Context,
-    obj: bpy.types.Object,
+    context: Any,
+    obj: Any,
     chains: Sequence[ChainSetup],
     offsets: Sequence[ChainSetup],
     frames: Sequence[float],
@@ -99,7 +96,7 @@ def read_seen(
     return [{b: q for b, q in one[0].items() if b in turned} for one in samples], [one[2] for one in samples]
 
 
-def rotation_rows(obj: bpy.types.Object, turns: Sequence[Turns]) -> dict[str, Floats]:
+def rotation_rows(obj: Any, turns: Sequence[Turns]) -> dict[str, Floats]:
     """Raw rotations in time order, by bone name, in each bone's own rotation mode and continuous."""
     rows = {}
     for bone in turns[0]:

@@ -16,6 +16,7 @@ from ..rig.evaluate import Evaluation, evaluate
 from ..rig.fk_pose import channel
 from ..rig.sampling import sample
 from . import keys
+from .key_table import Floats
 from .writable import check_writable
 
 Control = tuple[marks.Key, str]
@@ -50,7 +51,7 @@ def chains_named(obj: bpy.types.Object, tips: Sequence[str]) -> list[ChainSetup]
 
 
 def match_ik(
-    context: bpy.types.Context,
+    context: Any,
     obj: bpy.types.Object,
     tips: Sequence[str] = (),
     frames: Sequence[float] | None = None,
@@ -112,7 +113,7 @@ def owner_of_control(control: Control) -> Any:
     return match.owner_of(bpy.data.objects[control[0]], control[1])  # type: ignore[index]
 
 
-def write_controls(samples: Sequence[dict[Control, match.Channels]], frames: keys.Floats) -> int:
+def write_controls(samples: Sequence[dict[Control, match.Channels]], frames: Floats) -> int:
     """Key targets and poles; returns how many keys were written.
 
     Raises:

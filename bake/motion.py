@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import bpy
 import numpy as np
 from mathutils import Quaternion
 
@@ -31,8 +30,8 @@ Joints = tuple[str, str, str]
 
 
 def add_limbs(
-    context: bpy.types.Context,
-    obj: bpy.types.Object,
+    context: Any,
+    obj: Any,
     *,
     arms: bool = True,
     legs: bool = True,
@@ -62,14 +61,12 @@ def add_limbs(
     return _add(context, obj, plans, motion)
 
 
-def add_chain(context: bpy.types.Context, obj: bpy.types.Object, plan: ChainPlan, motion: str = 'STILL') -> str:
+def add_chain(context: Any, obj: Any, plan: ChainPlan, motion: str = 'STILL') -> str:
     """Add one chain; ``motion`` and errors as in ``add_limbs``. Returns its tip."""
     return add_chains(context, obj, [plan], motion)[0]
 
 
-def add_chains(
-    context: bpy.types.Context, obj: bpy.types.Object, plans: Sequence[ChainPlan], motion: str = 'STILL'
-) -> list[str]:
+def add_chains(context: Any, obj: Any, plans: Sequence[ChainPlan], motion: str = 'STILL') -> list[str]:
     """Add several chains, all or none; ``motion`` and errors as in ``add_limbs``. Returns their tips."""
     setup.check_armature(obj)
     motion = settled_motion(obj, motion)
@@ -78,7 +75,7 @@ def add_chains(
     return _add(context, obj, plans, motion)
 
 
-def settled_motion(obj: bpy.types.Object, motion: str) -> str:
+def settled_motion(obj: Any, motion: str) -> str:
     """``FK``, ``KEYS`` or ``STILL``.
 
     Raises:
@@ -94,7 +91,7 @@ def settled_motion(obj: bpy.types.Object, motion: str) -> str:
     return motion
 
 
-def _add(context: bpy.types.Context, obj: bpy.types.Object, plans: Sequence[ChainPlan], motion: str) -> list[str]:
+def _add(context: Any, obj: Any, plans: Sequence[ChainPlan], motion: str) -> list[str]:
     if motion == 'STILL':
         return setup.add_chains(context, obj, plans)
     frames = frames_of(context, obj, BakeOptions())
@@ -109,9 +106,7 @@ def _add(context: bpy.types.Context, obj: bpy.types.Object, plans: Sequence[Chai
     return tips
 
 
-def hinged_by_motion(
-    context: bpy.types.Context, obj: bpy.types.Object, plans: Sequence[ChainPlan], frames: Sequence[float]
-) -> list[ChainPlan]:
+def hinged_by_motion(context: Any, obj: Any, plans: Sequence[ChainPlan], frames: Sequence[float]) -> list[ChainPlan]:
     """The plans with the hinge that the motion shows, where it shows one.
 
     Args:
@@ -133,7 +128,7 @@ def hinged_by_motion(
     return [plan if axes.get(plan.tip) is None else replace(plan, bend_axis=axes[plan.tip]) for plan in plans]
 
 
-def _joints(obj: bpy.types.Object, plan: ChainPlan) -> Joints | None:
+def _joints(obj: Any, plan: ChainPlan) -> Joints | None:
     """Root bone, mid bone and end bone (empty: tail of the mid bone) of a limb; None where there is no such limb."""
     tip: Any = obj.pose.bones.get(plan.tip)
     if tip is None or plan.solver not in {'TWO_BONE', 'LEG'} or plan.bend_axis is not None:
@@ -150,7 +145,7 @@ def _joints(obj: bpy.types.Object, plan: ChainPlan) -> Joints | None:
     return row[-1].name, tip.name, end
 
 
-def _bend_sample(run: Evaluation, obj: bpy.types.Object, names: Joints) -> BendSample:
+def _bend_sample(run: Evaluation, obj: Any, names: Joints) -> BendSample:
     state = rig_of(run, obj).state
     index = state.setup.index
     root, mid = index[names[0]], index[names[1]]

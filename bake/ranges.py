@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import bpy
 import numpy as np
@@ -15,9 +16,7 @@ from .key_table import SAME_FRAME, key_frames
 from .match_range import chains_named
 
 
-def frames_between(
-    context: bpy.types.Context, obj: bpy.types.Object, first: float | None, last: float | None
-) -> tuple[float, ...]:
+def frames_between(context: Any, obj: Any, first: float | None, last: float | None) -> tuple[float, ...]:
     """Every frame from first to last; None takes the end of the armature's animation, else of the scene.
 
     Raises:
@@ -26,7 +25,7 @@ def frames_between(
     return frames_of(context, obj, BakeOptions(frame_start=first, frame_end=last))
 
 
-def bone_keys(obj: bpy.types.Object, tips: Sequence[str], first: float, last: float) -> list[float]:
+def bone_keys(obj: Any, tips: Sequence[str], first: float, last: float) -> list[float]:
     """Frames within first…last at which bones of chains have keys.
 
     Raises:
@@ -37,7 +36,7 @@ def bone_keys(obj: bpy.types.Object, tips: Sequence[str], first: float, last: fl
     return _some(keys.keyed_frames(obj, bones, first, last), "bones", first, last)
 
 
-def control_keys(obj: bpy.types.Object, tips: Sequence[str], first: float, last: float) -> list[float]:
+def control_keys(obj: Any, tips: Sequence[str], first: float, last: float) -> list[float]:
     """Frames within first…last at which targets and poles of chains have keys.
 
     Raises:

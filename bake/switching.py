@@ -17,7 +17,7 @@ from ..rig.evaluate import Evaluation
 from ..rig.sampling import sample
 from . import keys
 from .key_table import SAME_FRAME
-from .match_fk import read_seen, rotation_rows
+from .match_fk import Turns, read_seen, rotation_rows
 from .match_range import Control, chains_named, read_controls, write_controls
 from .writable import action_frame, check_writable
 
@@ -38,8 +38,8 @@ class Switch:
 
 
 def switch(
-    context: bpy.types.Context,
-    obj: bpy.types.Object,
+    context: Any,
+    obj: Any,
     tips: Sequence[str] = (),
     to: str = 'TOGGLE',
     *,
@@ -85,9 +85,7 @@ def path_of(chain: ChainSetup) -> str:
     return f'pose.bones["{bpy.utils.escape_identifier(chain.tip)}"].limb_ik_use_ik'
 
 
-def _planned(
-    context: bpy.types.Context, obj: bpy.types.Object, chain: ChainSetup, to: str, ease: str, frame: float
-) -> Switch | None:
+def _planned(context: Any, obj: Any, chain: ChainSetup, to: str, ease: str, frame: float) -> Switch | None:
     is_on = to == 'IK' if to != 'TOGGLE' else not is_on_at(obj, chain, frame)
     if is_on == is_on_at(obj, chain, frame):
         return None
@@ -97,7 +95,7 @@ def _planned(
     return Switch(chain, is_on, frame - lead, frame) if arrives else Switch(chain, is_on, frame, frame + lead)
 
 
-def is_on_at(obj: bpy.types.Object, chain: ChainSetup, frame: float) -> bool:
+def is_on_at(obj: Any, chain: ChainSetup, frame: float) -> bool:
     """Whether ``use_ik`` is on at a frame, as animated."""
     found = channels.boolean_changes(obj, path_of(chain), frame - 1.0, frame)
     if found is None:
@@ -106,7 +104,7 @@ def is_on_at(obj: bpy.types.Object, chain: ChainSetup, frame: float) -> bool:
     return found[0] if not found[1] else found[1][-1][1] > 0
 
 
-def _match(context: bpy.types.Context, obj: bpy.types.Object, switches: Sequence[Switch]) -> None:
+def _match(context: Any, obj: Any, switches: Sequence[Switch]) -> None:
     """Key targets or FK for each group of chains that change alike; what was before stays until the frame before."""
     frame = context.scene.frame_current_final
     for first in sorted({one.frame for one in switches}):
@@ -119,9 +117,7 @@ def _match(context: bpy.types.Context, obj: bpy.types.Object, switches: Sequence
             _match_fk(context, obj, to_fk, first)
 
 
-def _match_targets(
-    context: bpy.types.Context, obj: bpy.types.Object, chains: Sequence[ChainSetup], first: float, frame: float
-) -> None:
+def _match_targets(context: Any, obj: Any, chains: Sequence[ChainSetup], first: float, frame: float) -> None:
     """Targets wait where FK is at ``frame`` from ``first`` on."""
 
     def read(run: Evaluation) -> tuple[dict[Control, match.Channels], dict[Control, match.Channels]]:
@@ -138,10 +134,10 @@ def _own_channels(run: Evaluation, control: Control) -> match.Channels:
     return match.Channels(tuple(owner.location), fk_pose.read_raw(owner))
 
 
-def _match_fk(context: bpy.types.Context, obj: bpy.types.Object, chains: Sequence[ChainSetup], frame: float) -> None:
+def _match_fk(context: Any, obj: Any, chains: Sequence[ChainSetup], frame: float) -> None:
     """The FK pose is what is seen at ``frame``; up to the frame before it stays what it was."""
 
-    def read(run: Evaluation) -> dict[int, fk_pose.Raw]:
+    def read(run: Evaluation) -> Turns:
         return dict(match.rig_of(run, obj).state.rotations)
 
     turns, _ = read_seen(context, obj, chains, [], [frame])
@@ -152,7 +148,7 @@ def _match_fk(context: bpy.types.Context, obj: bpy.types.Object, chains: Sequenc
     keys.write_rotation_keys(obj, rows, np.array([frame - 1.0, frame]))
 
 
-def _key(obj: bpy.types.Object, one: Switch) -> None:
+def _key(obj: Any, one: Switch) -> None:
     """Key the switch, held until the next key; keys up to where the change is complete would undo it and go."""
     path = path_of(one.chain)
     was_on = is_on_at(obj, one.chain, one.frame - 1.0)

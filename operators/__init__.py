@@ -5,7 +5,10 @@ from __future__ import annotations
 from .add_chain import LIMB_IK_OT_add_chain
 from .add_limbs import LIMB_IK_OT_add_limbs
 from .bake import LIMB_IK_OT_bake
+from .convert_constraints import LIMB_IK_OT_convert_constraints
+from .copy_setup import LIMB_IK_OT_copy_setup
 from .match import LIMB_IK_OT_match_fk, LIMB_IK_OT_match_ik
+from .mirror_chain import LIMB_IK_OT_mirror_chain
 from .remove_chain import LIMB_IK_OT_remove_chain
 from .select import LIMB_IK_OT_activate_chain, LIMB_IK_OT_select_controls
 from .switch import LIMB_IK_OT_switch
@@ -18,6 +21,9 @@ CLASSES: tuple[type, ...] = (
     LIMB_IK_OT_match_fk,
     LIMB_IK_OT_switch,
     LIMB_IK_OT_bake,
+    LIMB_IK_OT_mirror_chain,
     LIMB_IK_OT_select_controls,
     LIMB_IK_OT_activate_chain,
+    LIMB_IK_OT_convert_constraints,
+    LIMB_IK_OT_copy_setup,
 )

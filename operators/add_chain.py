@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
@@ -75,7 +75,7 @@ class LIMB_IK_OT_add_chain(OnArmature, bpy.types.Operator):
         )
 
     @classmethod
-    def poll_in_view(cls, context: bpy.types.Context) -> bool:
+    def poll_in_view(cls, context: Any) -> bool:
         if not super().poll_in_view(context):
             return False
         obj = active.active_armature(context)
@@ -83,12 +83,12 @@ class LIMB_IK_OT_add_chain(OnArmature, bpy.types.Operator):
             return cls.refuse(sentence(selection.NOTHING_SELECTED))
         return True
 
-    def work(self, context: bpy.types.Context) -> str:
+    def work(self, context: Any) -> str:
         obj = self.rig(context)
         found = motion.add_chains(context, obj, self._plans(obj), self.motion)
         return f"IK added to {listed(found)}"
 
-    def _plans(self, obj: bpy.types.Object) -> list[ChainPlan]:
+    def _plans(self, obj: Any) -> list[ChainPlan]:
         if self.tips:
             lines = [(name, name) for name in split_names(self.tips, obj.pose.bones.keys())]
         else:

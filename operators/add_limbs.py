@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty
@@ -34,7 +34,7 @@ class LIMB_IK_OT_add_limbs(OnArmature, bpy.types.Operator):
             name="Motion", items=MOTIONS, default='AUTO', description="What becomes of the armature's animation"
         )
 
-    def work(self, context: bpy.types.Context) -> str:
+    def work(self, context: Any) -> str:
         obj = self.rig(context)
         tips = motion.add_limbs(
             context, obj, arms=self.arms, legs=self.legs, target_kind=self.target_kind, motion=self.motion

@@ -6,7 +6,7 @@ Everything works without a window and without an active object where ``armature`
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -20,13 +20,13 @@ NO_ARMATURE_IN_FILE = "There is no armature in this file"
 NOT_AN_ARMATURE = "Make an armature active, or a target of one"
 
 
-def split_names(text: str, known: Iterable[str]) -> list[str]:
-    """Bone names out of a text: one name, or several with commas between.
+def split_names(text: str, known: Iterable[str], kind: str = "bone") -> list[str]:
+    """Names out of a text: one, or several with commas between.
 
     Names that have commas themselves are found, too: of all readings the one with the longest names first.
 
     Raises:
-        LimbIKError: a part of the text is no name of a bone.
+        LimbIKError: a part of the text is no known name.
     """
     names, parts, found = set(known), text.split(","), []
     while parts:
@@ -38,7 +38,7 @@ def split_names(text: str, known: Iterable[str]) -> list[str]:
                 parts = parts[count:]
                 break
         else:
-            raise LimbIKError(f"there is no bone '{parts[0].strip()}'")
+            raise LimbIKError(f"there is no {kind} '{parts[0].strip()}'")
     return found
 
 
@@ -50,11 +50,11 @@ def sentence(text: str) -> str:
 class Reporting:
     """An operator whose ``work`` does everything and says what it did."""
 
-    def work(self, context: bpy.types.Context) -> str:
+    def work(self, context: Any) -> str:
         """Do it and say in one sentence what was done."""
         raise NotImplementedError
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def execute(self, context: Any) -> Any:
         """Blender's entry: errors of plain functions become one report."""
         operator: Any = self
         try:
@@ -79,14 +79,14 @@ class OnArmature(Reporting):
         )
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Any) -> bool:
         """Scripts name an armature, which a poll can't see: only the 3D View asks for an active one."""
         if not any(obj.type == 'ARMATURE' for obj in bpy.data.objects):
             return cls.refuse(NO_ARMATURE_IN_FILE)
         return not is_in_view(context) or cls.poll_in_view(context)
 
     @classmethod
-    def poll_in_view(cls, context: bpy.types.Context) -> bool:
+    def poll_in_view(cls, context: Any) -> bool:
         """Whether a click in the 3D View would find what it needs; says what is missing."""
         obj = active.active_armature(context)
         if obj is None or obj.type != 'ARMATURE':
@@ -104,7 +104,7 @@ class OnArmature(Reporting):
         operator.poll_message_set(message)
         return False
 
-    def rig(self, context: bpy.types.Context) -> bpy.types.Object:
+    def rig(self, context: Any) -> Any:
         """The armature object.
 
         Raises:
@@ -118,18 +118,25 @@ class OnArmature(Reporting):
         return obj
 
 
-class OnChains(OnArmature):
-    """An operator on chains: those named, else the active one or all of the armature."""
+class TipsArgument:
+    """Which chains a script means."""
 
     if TYPE_CHECKING:
         tips: str
-        only_active: bool
     else:
         tips: StringProperty(
             name="Tips",
             description="Names of the bones at which the chains end, with commas between",
             options={'SKIP_SAVE', 'HIDDEN'},
         )
+
+
+class OnChains(TipsArgument, OnArmature):
+    """An operator on chains: those named, else the active one or all of the armature."""
+
+    if TYPE_CHECKING:
+        only_active: bool
+    else:
         only_active: BoolProperty(
             name="Only Active",
             description="Only the chain of the active bone, not all chains of the armature",
@@ -137,7 +144,7 @@ class OnChains(OnArmature):
         )
 
     @classmethod
-    def poll_in_view(cls, context: bpy.types.Context) -> bool:
+    def poll_in_view(cls, context: Any) -> bool:
         if not super().poll_in_view(context):
             return False
         obj = active.active_armature(context)
@@ -145,7 +152,7 @@ class OnChains(OnArmature):
             return cls.refuse("The armature has no IK chain")
         return True
 
-    def chosen(self, context: bpy.types.Context, obj: bpy.types.Object) -> list[str]:
+    def chosen(self, context: Any, obj: Any) -> list[str]:
         """Tips of the chains to work on, at least one.
 
         An armature that a script names without tips means all its chains, unless ``only_active`` is given, too.
@@ -200,13 +207,30 @@ class OverRange:
         )
 
 
-def check_tips(obj: bpy.types.Object, tips: Iterable[str]) -> None:
+def check_tips(obj: Any, tips: Iterable[str]) -> None:
     """Raises a LimbIKError where no chain ends at one of these bones; broken chains count."""
     for tip in set(tips) - set(tips_of_rig(obj)):
         raise LimbIKError(f"no chain ends at '{tip}' of '{obj.name}'")
 
 
-def is_in_view(context: bpy.types.Context) -> bool:
+def for_each(items: Iterable[Any], work: Callable[[Any], Any]) -> tuple[list[Any], list[str]]:
+    """What ``work`` gives for each item, and why it failed for others: one failure doesn't undo the rest.
+
+    Raises:
+        LimbIKError: it failed for all of them.
+    """
+    done, problems = [], []
+    for item in items:
+        try:
+            done.append(work(item))
+        except LimbIKError as problem:
+            problems.append(str(problem))
+    if not done:
+        raise LimbIKError("; ".join(problems))
+    return done, problems
+
+
+def is_in_view(context: Any) -> bool:
     """Whether the operator is offered in a 3D View."""
     area = getattr(context, "area", None)
     return area is not None and area.type == 'VIEW_3D'

@@ -45,7 +45,7 @@ class LIMB_IK_OT_bake(OverRange, OnChains, bpy.types.Operator):
         )
         after: EnumProperty(name="Chains", items=AFTER, default='MUTE', description="What becomes of the chains")
 
-    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
+    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
         """Ask first, with the range of the animation filled in."""
         operator: Any = self
         obj = active.active_armature(context)
@@ -54,11 +54,10 @@ class LIMB_IK_OT_bake(OverRange, OnChains, bpy.types.Operator):
         if not operator.properties.is_property_set("frame_start"):
             self.frame_start, self.frame_end = round(first), round(last)
             self.use_range = self.use_range
-        result: set[str] = context.window_manager.invoke_props_dialog(operator)
-        return result
+        return context.window_manager.invoke_props_dialog(operator)
 
-    def draw(self, _context: bpy.types.Context) -> None:
-        layout = self.layout
+    def draw(self, _context: Any) -> None:
+        layout: Any = self.layout
         layout.use_property_split = True
         layout.use_property_decorate = False
         layout.prop(self, "only_active")
@@ -70,7 +69,7 @@ class LIMB_IK_OT_bake(OverRange, OnChains, bpy.types.Operator):
         for name in ("step", "reduce", "after"):
             layout.prop(self, name)
 
-    def work(self, context: bpy.types.Context) -> str:
+    def work(self, context: Any) -> str:
         obj = self.rig(context)
         first, last = self.bounds()
         options = baking.BakeOptions(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty
@@ -28,14 +28,14 @@ class Matching(OverRange, OnChains):
             options={'SKIP_SAVE'},
         )
 
-    def frames(self, context: bpy.types.Context, obj: bpy.types.Object, tips: list[str]) -> list[float] | None:
+    def frames(self, context: Any, obj: Any, tips: list[str]) -> list[float] | None:
         """The frames to key, None for this frame without keys."""
         if not self.has_range() and not self.keys_only:
             return None
         every = ranges.frames_between(context, obj, *self.bounds())
         return self.keyed(obj, tips, every[0], every[-1]) if self.keys_only else list(every)
 
-    def keyed(self, obj: bpy.types.Object, tips: list[str], first: float, last: float) -> list[float]:
+    def keyed(self, obj: Any, tips: list[str], first: float, last: float) -> list[float]:
         """The frames of ``keys_only``."""
         raise NotImplementedError
 
@@ -54,12 +54,12 @@ class LIMB_IK_OT_match_ik(Matching, bpy.types.Operator):
     bl_label = "Match IK to FK"
     bl_options = {'REGISTER', 'UNDO'}
 
-    def work(self, context: bpy.types.Context) -> str:
+    def work(self, context: Any) -> str:
         obj = self.rig(context)
         tips = self.chosen(context, obj)
         return _said("Targets", match_ik(context, obj, tips, self.frames(context, obj, tips)))
 
-    def keyed(self, obj: bpy.types.Object, tips: list[str], first: float, last: float) -> list[float]:
+    def keyed(self, obj: Any, tips: list[str], first: float, last: float) -> list[float]:
         return ranges.bone_keys(obj, tips, first, last)
 
 
@@ -70,10 +70,10 @@ class LIMB_IK_OT_match_fk(Matching, bpy.types.Operator):
     bl_label = "Match FK to IK"
     bl_options = {'REGISTER', 'UNDO'}
 
-    def work(self, context: bpy.types.Context) -> str:
+    def work(self, context: Any) -> str:
         obj = self.rig(context)
         tips = self.chosen(context, obj)
         return _said("FK pose", match_fk(context, obj, tips, self.frames(context, obj, tips)))
 
-    def keyed(self, obj: bpy.types.Object, tips: list[str], first: float, last: float) -> list[float]:
+    def keyed(self, obj: Any, tips: list[str], first: float, last: float) -> list[float]:
         return ranges.control_keys(obj, tips, first, last)

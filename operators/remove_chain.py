@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty
@@ -25,7 +25,7 @@ class LIMB_IK_OT_remove_chain(OnChains, bpy.types.Operator):
             name="Remove Targets", default=True, description="Also delete targets and poles that were made for it"
         )
 
-    def work(self, context: bpy.types.Context) -> str:
+    def work(self, context: Any) -> str:
         obj = self.rig(context)
         tips = self.chosen(context, obj)
         check_tips(obj, tips)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import EnumProperty
@@ -31,7 +31,7 @@ class LIMB_IK_OT_select_controls(OnChains, bpy.types.Operator):
             name="Select", items=WHAT, default='AUTO', description="What is selected", options={'SKIP_SAVE'}
         )
 
-    def work(self, context: bpy.types.Context) -> str:
+    def work(self, context: Any) -> str:
         obj = self.rig(context)
         tips = self.chosen(context, obj)
         check_tips(obj, tips)
@@ -52,7 +52,7 @@ class LIMB_IK_OT_activate_chain(OnChains, bpy.types.Operator):
     bl_label = "Activate IK Chain"
     bl_options = {'UNDO', 'INTERNAL'}
 
-    def work(self, context: bpy.types.Context) -> str:
+    def work(self, context: Any) -> str:
         obj = self.rig(context)
         tip = self.chosen(context, obj)[0]
         check_tips(obj, [tip])

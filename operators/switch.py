@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty
@@ -40,7 +40,7 @@ class LIMB_IK_OT_switch(OnChains, bpy.types.Operator):
             name="Match", default=True, description="Put the side that is switched to where the other one is first"
         )
 
-    def work(self, context: bpy.types.Context) -> str:
+    def work(self, context: Any) -> str:
         obj = self.rig(context)
         tips = self.chosen(context, obj)
         done = switching.switch(context, obj, tips, self.to, ease=self.ease, use_match=self.match)

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import bpy
-
 from . import chains, dependency, marks
 from .chains import RigSetup
 
 
-def active_armature(context: bpy.types.Context) -> bpy.types.Object | None:
+def active_armature(context: Any) -> Any:
     """The active armature, or the one whose chain reaches for the active object; None where there is none."""
     layer = getattr(context, "view_layer", None)
     obj = layer.objects.active if layer is not None else None
@@ -25,7 +23,7 @@ def active_armature(context: bpy.types.Context) -> bpy.types.Object | None:
     return next((rig for rig in marks.rigs() if _reaching(rig, marks.key_of(obj), "")), None)
 
 
-def active_tip(context: bpy.types.Context, obj: bpy.types.Object) -> str:
+def active_tip(context: Any, obj: Any) -> str:
     """Tip of the active chain of an armature; empty where there is none.
 
     The nearest tip at or below the active bone, else the chain that ends at that bone or reaches for it. With
@@ -37,13 +35,13 @@ def active_tip(context: bpy.types.Context, obj: bpy.types.Object) -> str:
     return tip_at(obj, active_bone_name(obj))
 
 
-def active_bone_name(obj: bpy.types.Object) -> str:
+def active_bone_name(obj: Any) -> str:
     """Name of the armature's active bone, empty where there is none."""
     bone = obj.data.bones.active if obj.mode != 'EDIT' else None
     return bone.name if bone is not None else ""
 
 
-def tip_at(obj: bpy.types.Object, bone_name: str) -> str:
+def tip_at(obj: Any, bone_name: str) -> str:
     """Tip of the chain that a bone stands for; empty where there is none."""
     if not bone_name or not marks.may_have_chains(obj):
         return ""
@@ -52,7 +50,7 @@ def tip_at(obj: bpy.types.Object, bone_name: str) -> str:
     return below or _ending_at(obj, bone_name) or _reaching(obj, marks.key_of(obj), bone_name)
 
 
-def tip_names(obj: bpy.types.Object) -> list[str]:
+def tip_names(obj: Any) -> list[str]:
     """Tips of an armature's chains in the order of its bones, read the cheapest way."""
     if not marks.may_have_chains(obj):
         return []
@@ -73,7 +71,7 @@ def _below(setup: RigSetup, bone_name: str) -> str:
     return ""
 
 
-def _below_unread(obj: bpy.types.Object, bone_name: str) -> str:
+def _below_unread(obj: Any, bone_name: str) -> str:
     """The same from the tips upward: few chains, where nothing is known of the rig yet."""
     found = {}
     for tip in dependency.tips_of(obj):
@@ -83,12 +81,12 @@ def _below_unread(obj: bpy.types.Object, bone_name: str) -> str:
     return str(found[min(found)]) if found else ""
 
 
-def _ending_at(obj: bpy.types.Object, bone_name: str) -> str:
+def _ending_at(obj: Any, bone_name: str) -> str:
     bones: Any = obj.pose.bones
     return next((tip for tip in tip_names(obj) if bones[tip].limb_ik_end_bone == bone_name), "")
 
 
-def _reaching(obj: bpy.types.Object, key: marks.Key, bone_name: str) -> str:
+def _reaching(obj: Any, key: marks.Key, bone_name: str) -> str:
     """Tip of the chain whose target or pole is this object or bone."""
     bones: Any = obj.pose.bones
     for tip in tip_names(obj):

@@ -14,7 +14,7 @@ from . import active, compat
 from .errors import LimbIKError
 
 
-def is_control_active(context: Any, obj: bpy.types.Object) -> bool:
+def is_control_active(context: Any, obj: Any) -> bool:
     """Whether the active object or bone is a target or pole of the armature's chains."""
     current = context.view_layer.objects.active
     if current is not None and current != obj:
@@ -30,7 +30,7 @@ def links_of(obj: Any, tip: str) -> list[tuple[bpy.types.Object, str]]:
     return [(linked, name) for linked, name in pairs if linked is not None]
 
 
-def select_controls(context: bpy.types.Context, obj: bpy.types.Object, tips: Sequence[str]) -> list[str]:
+def select_controls(context: Any, obj: Any, tips: Sequence[str]) -> list[str]:
     """Select targets and poles of chains, the first target active; bones in pose mode, objects in object mode.
 
     Returns:
@@ -50,7 +50,7 @@ def select_controls(context: bpy.types.Context, obj: bpy.types.Object, tips: Seq
     return select_bones(context, links[0][0], [name for linked, name in links if linked == links[0][0]])
 
 
-def select_bones(context: bpy.types.Context, obj: Any, names: Sequence[str]) -> list[str]:
+def select_bones(context: Any, obj: Any, names: Sequence[str]) -> list[str]:
     """Select bones of an armature in pose mode, the first of them active, and no others."""
     _check_in_layer(context, [obj])
     _select_objects(context, [obj])

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import bpy
-
 from . import compat, limb_names, limbs
 from .errors import LimbIKError
 from .setup import ChainPlan
@@ -19,14 +17,14 @@ LOOKING = {"head", "eye", "eyes", "neck"}
 NOTHING_SELECTED = "select two or more bones of one limb, or make its last bone active"
 
 
-def selected_names(obj: bpy.types.Object) -> list[str]:
+def selected_names(obj: Any) -> list[str]:
     """Selected bones of an armature; the active one where none is."""
     names = [bone.name for bone in obj.pose.bones if compat.bone_is_selected(bone)]
     active = obj.data.bones.active
     return names or ([active.name] if active is not None else [])
 
 
-def lines_of(obj: bpy.types.Object, names: Sequence[str]) -> list[tuple[str, str]]:
+def lines_of(obj: Any, names: Sequence[str]) -> list[tuple[str, str]]:
     """Root and tip of each limb that a selection names: of each line from a selected bone up to another.
 
     Raises:
@@ -49,17 +47,17 @@ def lines_of(obj: bpy.types.Object, names: Sequence[str]) -> list[tuple[str, str
     return lines
 
 
-def _parents(obj: bpy.types.Object, name: str) -> list[str]:
+def _parents(obj: Any, name: str) -> list[str]:
     return [bone.name for bone in obj.pose.bones[name].parent_recursive]
 
 
-def length_between(obj: bpy.types.Object, root: str, tip: str) -> int:
+def length_between(obj: Any, root: str, tip: str) -> int:
     """How many bones there are from the tip up to the root, both counted."""
     return [tip, *_parents(obj, tip)].index(root) + 1
 
 
 def plan_for(
-    obj: bpy.types.Object,
+    obj: Any,
     root: str,
     tip: str,
     *,
@@ -82,7 +80,7 @@ def plan_for(
     return ChainPlan(tip, solver, chain_length, None, target_kind, use_pole, kind=_kind(obj, tip))
 
 
-def _guess_solver(obj: bpy.types.Object, root: str, tip: str, chain_length: int) -> str:
+def _guess_solver(obj: Any, root: str, tip: str, chain_length: int) -> str:
     """Two bones for two, a limb's own for a limb; one bone looks, more are FABRIK's."""
     if chain_length == 1 or _is_looking(tip):
         return 'LOOK_AT'
@@ -97,11 +95,11 @@ def _is_looking(tip: str) -> bool:
     return bool(LOOKING & set(limb_names.words(tip)))
 
 
-def _limb_at(obj: bpy.types.Object, tip: str) -> limbs.Limb | None:
+def _limb_at(obj: Any, tip: str) -> limbs.Limb | None:
     skeleton: Any = limbs.rest_skeleton(obj.data)
     return next((limb for limb in limbs.find_limbs(skeleton) if limb.bones[-1] == tip), None)
 
 
-def _kind(obj: bpy.types.Object, tip: str) -> str:
+def _kind(obj: Any, tip: str) -> str:
     limb = _limb_at(obj, tip)
     return limb.kind if limb is not None else ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 
 
@@ -10,8 +12,8 @@ class LIMB_IK_MT_chain(bpy.types.Menu):
 
     bl_label = "IK Chain Specials"
 
-    def draw(self, _context: bpy.types.Context) -> None:
-        layout = self.layout
+    def draw(self, _context: Any) -> None:
+        layout: Any = self.layout
         layout.operator("limb_ik.add_limbs", text="Add IK to Arms and Legs", icon='ARMATURE_DATA')
         layout.operator("limb_ik.convert_constraints", icon='CONSTRAINT_BONE')
         layout.separator()

@@ -11,6 +11,8 @@ from . import words
 
 CATEGORY = "Limb IK"
 MODES = {'OBJECT', 'POSE'}
+# Part of a row's width that names of chains get; the weight has the rest.
+NAME_PART = 0.58
 
 
 class InSidebar:
@@ -24,7 +26,7 @@ class InSidebar:
         layout: Any
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Any) -> bool:
         """Object and pose mode."""
         return context.mode in MODES
 
@@ -34,7 +36,7 @@ class LIMB_IK_PT_main(InSidebar, bpy.types.Panel):
 
     bl_label = "Limb IK"
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Any) -> None:
         obj: Any = active.active_armature(context)
         if obj is None or obj.type != 'ARMATURE':
             words.message(self.layout, context, "Make an armature active to give its limbs IK")
@@ -51,7 +53,7 @@ class LIMB_IK_PT_main(InSidebar, bpy.types.Panel):
             words.message(self.layout, context, "Click a chain, or select one of its bones, to see its settings")
 
 
-def _hints(layout: Any, context: bpy.types.Context, obj: Any) -> None:
+def _hints(layout: Any, context: Any, obj: Any) -> None:
     """What keeps IK from showing on this armature."""
     if not obj.is_editable:
         words.message(
@@ -83,13 +85,14 @@ def _list(layout: Any, obj: Any, tips: list[str], active_tip: str) -> None:
 def _row(column: Any, obj: Any, bone: Any, is_active: bool) -> None:
     row = column.row(align=True)
     row.prop(bone, "limb_ik_mute", text="", icon='HIDE_ON' if bone.limb_ik_mute else 'HIDE_OFF', emboss=False)
-    name = row.row(align=True)
+    halves = row.split(factor=NAME_PART, align=True)
+    name = halves.row(align=True)
     name.alignment = 'LEFT'
     name.alert = bone.limb_ik_status == 'INVALID'
     icon = words.STATUS_ICONS[bone.limb_ik_status]
     button = name.operator("limb_ik.activate_chain", text=bone.name, icon=icon, emboss=is_active, depress=is_active)
     button.armature, button.tips = obj.name, bone.name
-    values = row.row(align=True)
+    values = halves.row(align=True)
     values.active = not bone.limb_ik_mute
     values.prop(bone, "limb_ik_weight", text="", slider=True)
     values.prop(bone, "limb_ik_use_ik", text="", icon='CON_KINEMATIC')
@@ -106,7 +109,7 @@ def _add_buttons(layout: Any, obj: Any, has_chains: bool) -> None:
     column.operator("limb_ik.add_chain", text="Add IK to Selected Bones", icon='CON_KINEMATIC')
 
 
-def _status(layout: Any, context: bpy.types.Context, bone: Any) -> None:
+def _status(layout: Any, context: Any, bone: Any) -> None:
     """Why the active chain isn't where it should be."""
     text = bone.limb_ik_message
     if text:

@@ -33,19 +33,19 @@ class OfChain(InSidebar):
     bl_parent_id = "LIMB_IK_PT_main"
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Any) -> bool:
         """Whether a chain is active."""
         return super().poll(context) and cls.bone(context) is not None
 
     @staticmethod
-    def bone(context: bpy.types.Context) -> Any:
+    def bone(context: Any) -> Any:
         """Tip bone of the active chain, or None."""
         obj: Any = active.active_armature(context)
         if obj is None or obj.type != 'ARMATURE':
             return None
         return obj.pose.bones.get(active.active_tip(context, obj))
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Any) -> None:
         """Labels to the left, values to the right, decorators, as in Blender's own panels."""
         self.layout.use_property_split = True
         self.draw_chain(self.layout, self.bone(context))
@@ -106,7 +106,7 @@ class LIMB_IK_PT_end(OfChain, bpy.types.Panel):
     bl_options = {'DEFAULT_CLOSED'}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Any) -> bool:
         return super().poll(context) and cls.bone(context).limb_ik_solver in REACHING_SOLVERS
 
     def draw_chain(self, layout: Any, bone: Any) -> None:
@@ -122,7 +122,7 @@ class LIMB_IK_PT_limits(OfChain, bpy.types.Panel):
     bl_label = "Limits"
     bl_options = {'DEFAULT_CLOSED'}
 
-    def draw_header(self, context: bpy.types.Context) -> None:
+    def draw_header(self, context: Any) -> None:
         self.layout.prop(self.bone(context), "limb_ik_use_limits", text="")
 
     def draw_chain(self, layout: Any, bone: Any) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-import bpy
-
 STATUS_ICONS = {
     'IDLE': 'RADIOBUT_OFF',
     'REACHED': 'CHECKMARK',
@@ -21,7 +19,7 @@ MARGINS = 70.0
 FEWEST_LETTERS = 18
 
 
-def message(layout: Any, context: bpy.types.Context, text: str, icon: str = 'INFO') -> None:
+def message(layout: Any, context: Any, text: str, icon: str = 'INFO') -> None:
     """A text in as many lines as the sidebar's width needs."""
     column = layout.column(align=True)
     column.scale_y = 0.8
@@ -29,7 +27,7 @@ def message(layout: Any, context: bpy.types.Context, text: str, icon: str = 'INF
         column.label(text=line, icon=icon if number == 0 else 'BLANK1')
 
 
-def _letters(context: bpy.types.Context) -> int:
+def _letters(context: Any) -> int:
     region = context.region
     scale = context.preferences.system.ui_scale
     width = region.width / scale if region is not None else 0.0

@@ -1,0 +1,242 @@
+"""Blender's own IK constraints as chains with the same target, pole and limits; the pose stays as it is.
+
+The pose that a constraint gives becomes the FK pose of bones without keys; ``pole_angle``
+then takes up what lies between the pole and the side the limb bends to. Constraints are
+muted, never removed. Limit Rotation on bones of chains becomes joint limits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import bpy
+from mathutils import Matrix, Vector
+
+from ..solvers import rotations
+from . import carry, chains, channels, fk_pose, marks, match, setup, solve_chain
+from .errors import LimbIKError
+from .limits_from import limits_from_ik, limits_from_rotation
+from .setup import ChainPlan
+from .spaces import to_armature
+
+# A bend whose normal is shorter than this (0.06°) has no direction to keep as the hinge.
+NO_BEND = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Native:
+    """One of Blender's IK constraints: its place, and the chain that it makes."""
+
+    owner: str
+    name: str
+    plan: ChainPlan
+    notes: tuple[str, ...] = ()
+
+
+@dataclass
+class Converted:
+    """What was converted: tips of the new chains, bones that got joint limits, what to know."""
+
+    tips: list[str] = field(default_factory=list)
+    limited: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def convert_constraints(context: Any, obj: Any, tips: Sequence[str] = ()) -> Converted:
+    """Turn active IK constraints into chains, and Limit Rotation on bones of chains into joint limits.
+
+    Args:
+        context: gives scene and view layer.
+        obj: the armature object.
+        tips: only constraints whose chain would end at these bones, or which lie on them; empty for all.
+
+    Raises:
+        LimbIKError: there is nothing to convert, or it can't be; nothing was changed.
+    """
+    setup.check_armature(obj)
+    found, notes = _find(obj, set(tips))
+    result = Converted(notes=notes)
+    if found:
+        _convert_all(context, obj, found, result)
+    _convert_limits(obj, set(tips), result)
+    if not result.tips and not result.limited:
+        raise LimbIKError("; ".join(result.notes) or f"'{obj.name}' has no active IK constraint to convert")
+    marks.touch(obj)
+    return result
+
+
+def _find(obj: Any, tips: set[str]) -> tuple[list[Native], list[str]]:
+    found, notes = [], []
+    for bone in obj.pose.bones:
+        for constraint in bone.constraints:
+            if constraint.type != 'IK' or constraint.mute or constraint.influence == 0.0:
+                continue
+            tip = bone if constraint.use_tail else bone.parent
+            if tips and not tips & {bone.name, tip.name if tip is not None else ""}:
+                continue
+            if reason := _why_not(constraint, tip):
+                notes.append(f"'{constraint.name}' on '{bone.name}' stays: {reason}")
+            else:
+                found.append(_native(bone, constraint, tip))
+    return found, notes
+
+
+def _why_not(constraint: Any, tip: Any) -> str:
+    """Why a constraint can't become a chain; empty where it can."""
+    if constraint.target is None or not constraint.is_valid:
+        return "it has no target"
+    if constraint.ik_type != 'COPY_POSE' or not constraint.use_location:
+        return "only constraints that bring the bone to the target can be converted"
+    if tip is None:
+        return "its bone has no parent that it could turn"
+    if tip.limb_ik_solver != 'NONE':
+        return f"an IK chain ends at '{tip.name}' already"
+    return ""
+
+
+def _native(bone: Any, constraint: Any, tip: Any) -> Native:
+    row = [tip, *tip.parent_recursive]
+    length = min(constraint.chain_count or len(row), len(row))
+    solver = {1: 'LOOK_AT', 2: 'TWO_BONE'}.get(length, 'FABRIK')
+    end = "" if constraint.use_tail else bone.name
+    plan = ChainPlan(tip.name, solver, length, end, use_pole=constraint.pole_target is not None)
+    notes = []
+    if constraint.use_stretch and any(one.ik_stretch > 0.0 for one in row[:length]):
+        notes.append(f"'{tip.name}' no longer stretches")
+    if constraint.use_rotation:
+        notes.append(f"'{tip.name}' no longer turns with the target")
+    return Native(bone.name, constraint.name, plan, tuple(notes))
+
+
+def _convert_all(context: Any, obj: Any, found: Sequence[Native], result: Converted) -> None:
+    """All or none: a chain that can't be added puts constraints and FK back."""
+    depsgraph = context.evaluated_depsgraph_get()
+    plans = [_with_hinge(obj.evaluated_get(depsgraph), one.plan) for one in found]
+    seen = _seen_rotations(obj, obj.evaluated_get(depsgraph), plans)
+    before = {name: fk_pose.read_raw(obj.pose.bones[name]) for name in seen}
+    for one in found:
+        _constraint(obj, one).mute = True
+    _write(obj, {name: raw for name, raw in seen.items() if not _is_animated(obj, name)})
+    context.view_layer.update()
+    try:
+        setup.add_chains(context, obj, plans)
+    except LimbIKError:
+        _write(obj, before)
+        for one in found:
+            _constraint(obj, one).mute = False
+        marks.touch(obj)
+        raise
+    for one in found:
+        _take_over(context, obj, one)
+        result.tips.append(one.plan.tip)
+        result.notes.extend(one.notes)
+    result.notes.extend(f"'{name}' keeps its keys as FK" for name in seen if _is_animated(obj, name))
+
+
+def _constraint(obj: Any, native: Native) -> Any:
+    return obj.pose.bones[native.owner].constraints[native.name]
+
+
+def _is_animated(obj: Any, name: str) -> bool:
+    bone = obj.pose.bones[name]
+    path = f'pose.bones["{bpy.utils.escape_identifier(name)}"].{fk_pose.channel(bone.rotation_mode)}'
+    return any(found == path for found, _ in channels.animated_paths(obj))
+
+
+def _row(obj: Any, plan: ChainPlan) -> list[Any]:
+    tip = obj.pose.bones[plan.tip]
+    return [tip, *tip.parent_recursive][: plan.chain_length]
+
+
+def _seen_rotations(obj: Any, evaluated: Any, plans: Sequence[ChainPlan]) -> dict[str, fk_pose.Raw]:
+    """Raw local rotation of every bone of the chains as constraints have posed it."""
+    found = {}
+    for plan in plans:
+        for bone in _row(obj, plan):
+            posed = evaluated.pose.bones[bone.name]
+            local = rotations.from_matrix(_local(posed))
+            found[bone.name] = fk_pose.to_raw(local, bone.rotation_mode, fk_pose.read_raw(bone))
+    return found
+
+
+def _local(posed: Any) -> Matrix:
+    rest, parent = posed.bone, posed.parent
+    if parent is None:
+        return Matrix(rest.convert_local_to_pose(posed.matrix, rest.matrix_local, invert=True))
+    return Matrix(
+        rest.convert_local_to_pose(
+            posed.matrix,
+            rest.matrix_local,
+            parent_matrix=parent.matrix,
+            parent_matrix_local=parent.bone.matrix_local,
+            invert=True,
+        )
+    )
+
+
+def _write(obj: Any, raws: dict[str, fk_pose.Raw]) -> None:
+    for name, raw in raws.items():
+        bone = obj.pose.bones[name]
+        setattr(bone, fk_pose.channel(bone.rotation_mode), raw)
+
+
+def _with_hinge(evaluated: Any, plan: ChainPlan) -> ChainPlan:
+    """The plan with the hinge about which the limb is bent now; straight limbs keep the usual guess."""
+    if plan.solver != 'TWO_BONE':
+        return plan
+    tip = evaluated.pose.bones[plan.tip]
+    root = tip.parent_recursive[plan.chain_length - 2]
+    end = evaluated.pose.bones[plan.end_bone].head if plan.end_bone else tip.tail
+    bend = (tip.head - root.head).normalized().cross((end - tip.head).normalized())
+    if bend.length < NO_BEND:
+        return plan
+    hinge = root.matrix.to_3x3().inverted_safe() @ bend
+    return ChainPlan(
+        plan.tip, plan.solver, plan.chain_length, plan.end_bone, use_pole=plan.use_pole, bend_axis=hinge.normalized()
+    )
+
+
+def _take_over(context: Any, obj: Any, native: Native) -> None:
+    """Target, pole, weight and limits of the constraint."""
+    constraint, tip = _constraint(obj, native), native.plan.tip
+    carry.relink(context, obj, tip, "target", constraint.target, constraint.subtarget)
+    if constraint.pole_target is not None:
+        carry.relink(context, obj, tip, "pole", constraint.pole_target, constraint.pole_subtarget)
+    with marks.quiet():
+        obj.pose.bones[tip].limb_ik_weight = constraint.influence
+        for bone in _row(obj, native.plan):
+            limits_from_ik(bone)
+        if constraint.pole_target is not None and native.plan.solver in solve_chain.POLE_DIRECTIONS:
+            obj.pose.bones[tip].limb_ik_pole_angle = _pole_angle(context, obj, tip)
+
+
+def _pole_angle(context: Any, obj: Any, tip: str) -> float:
+    """How far the side that the limb bends to is turned from the pole, about the line root → end."""
+    marks.mark(obj)
+    run = setup.read_fk(context, obj, [tip])
+    rig, chain = match.rig_of(run, obj), chains.chain_of(obj, tip)
+    posed = solve_chain.read_chain(rig.state, chain)
+    if chain.pole_key is None:
+        return 0.0
+    line: Vector = (posed.end - posed.joints[0].head).normalized()
+    pole = to_armature(run.world(obj), run.linked_world(chain.pole_key).translation) - posed.joints[0].head
+    side = solve_chain.POLE_DIRECTIONS[chain.solver](posed)
+    toward = Vector(tuple(pole - pole.project(line)))
+    return math.atan2(line.dot(Vector(tuple(toward.cross(side)))), toward.dot(side))
+
+
+def _convert_limits(obj: Any, tips: set[str], result: Converted) -> None:
+    """Limit Rotation constraints on bones that chains turn."""
+    for tip in chains.tips(obj):
+        if tips and tip not in tips:
+            continue
+        for bone in carry.row_of(obj.pose.bones[tip]):
+            for constraint in bone.constraints:
+                if constraint.type == 'LIMIT_ROTATION' and not constraint.mute and constraint.owner_space == 'LOCAL':
+                    with marks.quiet():
+                        limits_from_rotation(bone, constraint)
+                    constraint.mute = True
+                    result.limited.append(bone.name)

@@ -1,0 +1,71 @@
+"""Joint limits out of what Blender's own IK and Limit Rotation have: a range per axis, or a lock.
+
+Space: the bone's rest frame. Units: radians. Writes settings of joints only.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+AXES = "xyz"
+UNIT_AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+# Blender writes a range this narrow (0.06°) where people mean a lock.
+LOCKED_RANGE = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class AxisRange:
+    """How far a bone turns about one of its axes; ``is_limited`` False: all around."""
+
+    low: float = -math.pi
+    high: float = math.pi
+    is_limited: bool = False
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether nothing is left to turn."""
+        return self.is_limited and self.high - self.low < LOCKED_RANGE
+
+
+LOCKED = AxisRange(0.0, 0.0, True)
+
+
+def limits_from_ik(bone: Any) -> None:
+    """Joint limits as the bone's own IK settings (locks and limits) say; free where they say nothing."""
+    ranges = {}
+    for axis in AXES:
+        if getattr(bone, f"lock_ik_{axis}"):
+            ranges[axis] = LOCKED
+        elif getattr(bone, f"use_ik_limit_{axis}"):
+            ranges[axis] = AxisRange(getattr(bone, f"ik_min_{axis}"), getattr(bone, f"ik_max_{axis}"), True)
+        else:
+            ranges[axis] = AxisRange()
+    _put(bone, ranges)
+
+
+def limits_from_rotation(bone: Any, constraint: Any) -> None:
+    """Joint limits as a Limit Rotation constraint in local space says."""
+    ranges = {}
+    for axis in AXES:
+        is_limited = getattr(constraint, f"use_limit_{axis}")
+        low, high = getattr(constraint, f"min_{axis}"), getattr(constraint, f"max_{axis}")
+        ranges[axis] = AxisRange(low, high, True) if is_limited else AxisRange()
+    _put(bone, ranges)
+
+
+def _put(bone: Any, ranges: dict[str, AxisRange]) -> None:
+    if not any(one.is_limited for one in ranges.values()):
+        return
+    turning = [axis for axis in AXES if not ranges[axis].is_locked]
+    if len(turning) == 1:
+        bone.limb_ik_joint_kind = 'HINGE'
+        bone.limb_ik_joint_hinge_axis = UNIT_AXES[turning[0]]
+        bone.limb_ik_joint_min_angle = ranges[turning[0]].low
+        bone.limb_ik_joint_max_angle = ranges[turning[0]].high
+        return
+    bone.limb_ik_joint_kind = 'BALL'
+    for axis, name in (("x", "swing_x"), ("z", "swing_z"), ("y", "twist")):
+        setattr(bone, f"limb_ik_joint_{name}_min", ranges[axis].low)
+        setattr(bone, f"limb_ik_joint_{name}_max", ranges[axis].high)

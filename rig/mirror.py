@@ -1,0 +1,180 @@
+"""The same chain on the other side: names flipped, limits and axes reflected in the armature's YZ plane.
+
+Reflection is taken between the rest frames that the two bones really have, whatever their
+rolls. This module must not pose anything.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from mathutils import Matrix, Vector
+
+from . import carry, chains, marks, setup
+from .errors import LimbIKError
+from .setup import ChainPlan
+
+REFLECTION = Matrix.Diagonal((-1.0, 1.0, 1.0))
+# An axis counts as an axis of the other bone where they agree to this cosine (15°); rigs are built by hand.
+AXIS_AGREES = 0.966
+
+
+def mirror_chain(context: Any, obj: Any, tip_name: str) -> str:
+    """Put a chain like the one that ends at a bone onto the other side; one that is there takes its settings.
+
+    Args:
+        context: gives scene and view layer.
+        obj: the armature object.
+        tip_name: where the chain ends that is mirrored.
+
+    Returns:
+        The tip on the other side.
+
+    Raises:
+        LimbIKError: there is no other side, or it is built differently; nothing was changed.
+    """
+    bones: Any = obj.pose.bones
+    tip = bones.get(tip_name)
+    if tip is None or tip.limb_ik_solver == 'NONE':
+        raise LimbIKError(f"no chain ends at '{tip_name}' of '{obj.name}'")
+    other = flipped(obj, tip_name)
+    names = {bone.name: flipped(obj, bone.name) for bone in carry.row_of(tip)}
+    _check_row(bones[other], list(names.values()), tip_name)
+    for name, mirrored in names.items():
+        _check_frames(bones[name], bones[mirrored])
+    if bones[other].limb_ik_solver == 'NONE':
+        _add(context, obj, tip_name, other)
+    _mirror_settings(bones[tip_name], bones[other])
+    for name, mirrored in names.items():
+        mirror_joint(bones[name], bones[mirrored])
+    marks.touch(obj)
+    return other
+
+
+def flipped(obj: Any, name: str) -> str:
+    """Name of the bone on the other side.
+
+    Raises:
+        LimbIKError: the name has no side, or there is no such bone.
+    """
+    other = bpy.utils.flip_name(name)
+    if other == name:
+        raise LimbIKError(f"the name '{name}' has no side that could be flipped")
+    if other not in obj.pose.bones:
+        raise LimbIKError(f"'{obj.name}' has no bone '{other}'")
+    return other
+
+
+def _check_row(tip: Any, names: list[str], source: str) -> None:
+    row = [bone.name for bone in (tip, *tip.parent_recursive)][: len(names)]
+    if row != names:
+        raise LimbIKError(f"the bones above '{tip.name}' are not those above '{source}' on the other side")
+
+
+def _check_frames(bone: Any, other: Any) -> None:
+    if bone.limb_ik_joint_kind == 'BALL' and _signs(bone, other) is None:
+        raise LimbIKError(f"'{other.name}' is rolled too differently from '{bone.name}' for its limits to be mirrored")
+
+
+def _add(context: Any, obj: Any, tip_name: str, other: str) -> None:
+    tip = obj.pose.bones[tip_name]
+    plan = ChainPlan(
+        tip=other,
+        solver=tip.limb_ik_solver,
+        chain_length=tip.limb_ik_chain_length,
+        end_bone=flipped(obj, tip.limb_ik_end_bone) if tip.limb_ik_end_bone else "",
+        target_kind='BONE' if carry.uses_bones(tip) else 'EMPTY',
+        use_pole=tip.limb_ik_pole is not None,
+        target_space=tip.limb_ik_target_space,
+        end_rotation=tip.limb_ik_end_rotation,
+        bend_axis=_bend_axis(obj, tip_name, other),
+    )
+    setup.add_chain(context, obj, plan)
+    for role in ("target", "pole"):
+        tip = obj.pose.bones[tip_name]
+        if carry.is_linked(tip, role):
+            _link_other(context, obj, tip, other, role)
+
+
+def _link_other(context: Any, obj: Any, tip: Any, other: str, role: str) -> None:
+    """Where a control of the user's own has a twin on the other side, take that instead of the made one."""
+    linked, bone_name = getattr(tip, f"limb_ik_{role}"), getattr(tip, f"limb_ik_{role}_bone")
+    if bone_name:
+        twin = bpy.utils.flip_name(bone_name)
+        if twin != bone_name and linked.pose is not None and twin in linked.pose.bones:
+            carry.relink(context, obj, other, role, linked, twin)
+        return
+    twin_object = bpy.data.objects.get(bpy.utils.flip_name(linked.name))
+    if twin_object is not None and twin_object != linked:
+        carry.relink(context, obj, other, role, twin_object, "")
+
+
+def _bend_axis(obj: Any, tip_name: str, other: str) -> Vector | None:
+    if obj.pose.bones[tip_name].limb_ik_solver not in {'TWO_BONE', 'LEG'}:
+        return None
+    root = carry.row_of(obj.pose.bones[tip_name])[-1]
+    hinge = chains.chain_of(obj, tip_name).bend_axis
+    return -(reflection_between(root, obj.pose.bones[flipped(obj, root.name)]) @ hinge)
+
+
+def _mirror_settings(tip: Any, other: Any) -> None:
+    carry.copy_settings(tip, other)
+    turned = reflection_between(tip, other)
+    with marks.quiet():
+        other.limb_ik_pole_angle = -tip.limb_ik_pole_angle
+        for name in ("limb_ik_look_axis", "limb_ik_up_axis"):
+            axis = turned @ chains.AXES[getattr(tip, name)]
+            setattr(other, name, max(chains.AXES, key=lambda key: chains.AXES[key].dot(axis)))
+
+
+def reflection_between(bone: Any, other: Any) -> Matrix:
+    """What takes a direction in a bone's rest frame to the mirrored direction in the other bone's rest frame."""
+    rest, other_rest = bone.bone.matrix_local.to_3x3(), other.bone.matrix_local.to_3x3()
+    return Matrix(other_rest.transposed() @ REFLECTION @ rest)
+
+
+def _signs(bone: Any, other: Any) -> Matrix | None:
+    """The reflection as exact signed axes, None where the two frames don't lie so; Y stays Y."""
+    turned = reflection_between(bone, other)
+    exact = Matrix([[float(round(turned[i][j])) for j in range(3)] for i in range(3)])
+    agree = all(abs(turned.col[i].dot(exact.col[i])) > AXIS_AGREES for i in range(3))
+    return exact if agree and exact[1][1] == 1.0 else None
+
+
+def mirror_joint(bone: Any, other: Any) -> None:
+    """Give a bone on the other side the limits of a bone, reflected.
+
+    A turn about an axis is reflected by turning about the reflected axis the other way.
+    """
+    carry.copy_joint(bone, other)
+    axis = -(reflection_between(bone, other) @ Vector(bone.limb_ik_joint_hinge_axis))
+    with marks.quiet():
+        other.limb_ik_joint_hinge_axis = axis
+        if bone.limb_ik_joint_kind == 'BALL':
+            _mirror_ball(bone, other)
+
+
+def _mirror_ball(bone: Any, other: Any) -> None:
+    signs = _signs(bone, other)
+    if signs is None:
+        return  # refused before anything was changed
+    # swing x = atan2(z, y) and swing z = atan2(-x, y) of the bone's direction; x', z' are ± x or ± z of it.
+    x_from, z_from = signs[0], signs[2]
+    if z_from[2]:
+        _put(other, "swing_x", _bounds(bone, "swing_x"), z_from[2])
+        _put(other, "swing_z", _bounds(bone, "swing_z"), x_from[0])
+    else:
+        _put(other, "swing_x", _bounds(bone, "swing_z"), -z_from[0])
+        _put(other, "swing_z", _bounds(bone, "swing_x"), -x_from[2])
+    _put(other, "twist", _bounds(bone, "twist"), -1.0)
+
+
+def _bounds(bone: Any, name: str) -> tuple[float, float]:
+    return getattr(bone, f"limb_ik_joint_{name}_min"), getattr(bone, f"limb_ik_joint_{name}_max")
+
+
+def _put(bone: Any, name: str, bounds: tuple[float, float], sign: float) -> None:
+    low, high = bounds if sign > 0.0 else (-bounds[1], -bounds[0])
+    setattr(bone, f"limb_ik_joint_{name}_min", low)
+    setattr(bone, f"limb_ik_joint_{name}_max", high)
