@@ -6,11 +6,13 @@ so its track is as smooth as the motion. This module must not write keys.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import bpy
-from mathutils import Matrix, Quaternion
+from mathutils import Matrix, Quaternion, Vector
 
 from ..solvers import rotations
 from . import fk_pose, marks, solve_chain
@@ -30,6 +32,14 @@ class Match:
     pole_world: Matrix | None
 
 
+# A limb this much shorter than at rest has been collapsed into a point by its animation; nothing can be matched there.
+COLLAPSED = 1e-3
+
+
+def _length(points: Sequence[Vector]) -> float:
+    return sum((b - a).length for a, b in pairwise(points))
+
+
 def matched(run: Evaluation, rig: Rig, chain: ChainSetup) -> Match:
     """Where target and pole have to be so that the chain gives the pose that the state has now (FK).
 
@@ -39,8 +49,7 @@ def matched(run: Evaluation, rig: Rig, chain: ChainSetup) -> Match:
     if problem := solve_chain.scale_problem(rig.state, chain):
         raise LimbIKError(f"'{chain.tip}' of '{rig.obj.name}': {problem}")
     posed = solve_chain.read_chain(rig.state, chain)
-    heads = [joint.head for joint in posed.joints]
-    if all((b - a).length == 0.0 for a, b in zip(heads, [*heads[1:], posed.end], strict=True)):
+    if _length((*(joint.head for joint in posed.joints), posed.end)) <= COLLAPSED * _length(posed.rest_heads):
         raise LimbIKError(f"the limb that ends at '{chain.tip}' of '{rig.obj.name}' is collapsed to zero length")
     world = run.world(rig.obj)
     has_pole = chain.solver in solve_chain.POLE_DIRECTIONS
