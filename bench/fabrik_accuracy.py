@@ -44,6 +44,12 @@ LIMITS: dict[str, list[JointLimits]] = {
     "3 balls x -10..60 z -30..5 twist 15": [ball((-10, 60), (-30, 5), (-15, 15))] * 3,
     "3 balls of 80, twist 40": [ball((-80, 80), (-80, 80), (-40, 40))] * 3,
     "arm: ball 60, hinge 0..150, hinge": [ball((-60, 60), (-60, 60), (-30, 30)), hinge(0, 150), hinge(-30, 60)],
+    "ball, hinges 10..140 and -140..-10, ball": [
+        ball((-60, 60), (-30, 30), (-20, 20)),
+        hinge(10, 140),
+        hinge(-140, -10),
+        ball((-30, 30), (-20, 20), (-10, 10)),
+    ],
     "free root, 5 hinges crosswise": [FREE_JOINT, *(hinge(-60, 60, CROSSWISE[n % 2]) for n in range(5))],
     "6 hinges crosswise": [hinge(-90, 90, CROSSWISE[0]), *(hinge(-60, 60, CROSSWISE[n % 2]) for n in range(5))],
     "6 balls of 30, twist 20": [ball((-30, 30), (-30, 30), (-20, 20))] * 6,

@@ -25,7 +25,7 @@ __all__ = ["Model", "Pose", "legal_pose", "steps"]
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 
-FIRST_DAMPING = 1e-3
+FIRST_DAMPING = 1e-2
 LEAST_DAMPING = 1e-10
 """Of the squared length: damping is added to squares of lever arms. The least keeps a straight chain solvable."""
 DAMPING_STEP = 8.0

@@ -12,7 +12,7 @@ from limb_ik.solvers import bounded_least_squares, chain_limits, fabrik
 from limb_ik.solvers.chain import FREE_JOINT, Chain, Goal, JointKind, JointLimits, Solution, Status
 from limb_ik.solvers.chain_geometry import read
 from limb_ik.solvers.joint_limits import excess, measure
-from limb_ik.solvers.rotations import as_quat, from_axis_angle
+from limb_ik.solvers.rotations import as_quat, from_axis_angle, slerp
 from limb_ik.solvers.vectors import UNIT_X, as_vec
 from mathutils import Vector
 
@@ -187,6 +187,19 @@ def test_lb66_nothing_trembles_at_a_stop(target: tuple[float, float, float]) -> 
         jittered = solve(chain, Vector(target) + random_vector(source).normalized() * 1e-5)
         for a, b in zip(still.deltas, jittered.deltas, strict=True):
             assert angle(a, b) <= 1e-3
+
+
+@pytest.mark.parametrize("name", ["free root, hinges", "LB-65", "arm"])
+def test_a_path_of_legal_targets_gives_a_path_of_poses(name: str) -> None:
+    rest = limited(straight(3), CASES[name])
+    source = random.Random(4)
+    first, last = ([legal_local(own, source) for own in CASES[name]] for _ in range(2))
+    between = ([slerp(a, b, n / 60.0) for a, b in zip(first, last, strict=True)] for n in range(61))
+    targets = [posed_by_locals(rest, pose).end for pose in between]
+    solutions = [solve(rest, target) for target in targets]
+    for (a, b), (before, after) in zip(pairwise(targets), pairwise(solutions), strict=True):
+        turn = max(angle(p, q) for p, q in zip(before.deltas, after.deltas, strict=True))
+        assert turn <= 5.0 * (b - a).length + 1e-3
 
 
 def test_too_far_with_limits_points_at_the_target() -> None:
