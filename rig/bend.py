@@ -1,4 +1,4 @@
-"""Guesses of set-up: which way a body faces, and about which axis a limb bends.
+"""Guesses of set-up: about which axis a limb bends (which way a body faces: ``body_axes``).
 
 Pure functions on rest data and sampled poses; no bpy, nothing is written. A limb's
 hinge h is the direction of u₁ × u₂, the unit directions of its two bones, when it
@@ -14,7 +14,19 @@ from dataclasses import dataclass
 
 from mathutils import Matrix, Quaternion, Vector
 
+from .body_axes import BodyAxes, body_axes, body_forward, cross, end_point
 from .limb_skeleton import Kind, Limb, RestBone, Skeleton
+
+__all__ = [
+    "BendSample",
+    "BodyAxes",
+    "bend_axis",
+    "bend_axis_from_motion",
+    "bend_axis_from_rest",
+    "body_axes",
+    "body_forward",
+    "to_bone",
+]
 
 WEAK_BEND = math.radians(8)
 """A bend below this is weak evidence: rest poses are made by hand, and captures tremble by a few degrees."""
@@ -24,24 +36,6 @@ TOO_PARALLEL = math.sin(math.radians(15))
 """A limb nearer than 15° to where its joint should point leaves the side open; up or down decides."""
 LEAST_AGREEMENT = 0.5
 """Captured bends that agree less than this (1: all about one axis, 0: in all directions) show no hinge."""
-CLEAR_DIRECTION = 0.3
-"""A toe has to point this far off the leg's line, as a part of its length, to say where forward is."""
-
-SHORTEST_TOE = 0.03
-"""Part of the leg's length below which joints on the foot show no direction (Rigify's palms lie in its ankle)."""
-
-
-@dataclass(frozen=True, slots=True)
-class BodyAxes:
-    """Where a body's front and its top are. Space: armature, unit vectors at right angles."""
-
-    forward: Vector
-    up: Vector
-
-    @property
-    def left(self) -> Vector:
-        """The body's own left."""
-        return _cross(self.up, self.forward)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,90 +49,6 @@ class BendSample:
     mid: Vector
     end: Vector
     root_rotation: Quaternion
-
-
-def body_forward(skeleton: Skeleton | Sequence[RestBone], limbs: Sequence[Limb]) -> Vector:
-    """Direction the body faces at rest; −Y, as Blender's characters face, where nothing tells.
-
-    Space: armature, unit length.
-    """
-    axes = body_axes(skeleton, limbs)
-    return axes.forward if axes is not None else Vector((0.0, -1.0, 0.0))
-
-
-def body_axes(skeleton: Skeleton | Sequence[RestBone], limbs: Sequence[Limb]) -> BodyAxes | None:
-    """Front and top of a body at rest.
-
-    Up is against its legs. Forward is where toes point; else across left and right;
-    else from hind legs to arms; else where the last bones of the legs point.
-
-    Args:
-        skeleton: the bones at rest.
-        limbs: what ``find_limbs`` found on them.
-
-    Returns:
-        None where nothing tells.
-
-    Space: armature.
-    """
-    body = skeleton if isinstance(skeleton, Skeleton) else Skeleton(tuple(skeleton))
-    up = _up(body, limbs)
-    guesses = (
-        _mean(_toe(body, limb) for limb in limbs if limb.kind == "leg"),
-        _cross(_across(body, limbs), up),
-        _roots(body, limbs, "arm") - _roots(body, limbs, "leg")
-        if {"arm", "leg"} == {one.kind for one in limbs}
-        else Vector(),
-        _mean(_last_bone(body, limb) for limb in limbs if limb.kind == "leg"),
-    )
-    for guess in guesses:
-        flat = guess - up * guess.dot(up)
-        if guess.length > 0.0 and flat.length > CLEAR_DIRECTION * guess.length:
-            return BodyAxes(flat.normalized(), up)
-    return None
-
-
-def _up(body: Skeleton, limbs: Sequence[Limb]) -> Vector:
-    legs = _mean(body.head(limb.upper) - _end(body, limb) for limb in limbs if limb.kind == "leg")
-    return legs.normalized() if legs.length > 0.0 else Vector((0.0, 0.0, 1.0))
-
-
-def _end(body: Skeleton, limb: Limb) -> Vector:
-    return body.head(limb.end) if limb.end is not None else body.tail(limb.tip)
-
-
-def _cross(a: Vector, b: Vector) -> Vector:
-    """Cross product; mathutils' own is typed as if it might be a number."""
-    return Vector((a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x))
-
-
-def _mean(vectors: Iterable[Vector]) -> Vector:
-    found = list(vectors)
-    return sum(found, Vector()) / len(found) if found else Vector()
-
-
-def _toe(body: Skeleton, limb: Limb) -> Vector:
-    """From the foot's head to the furthest joint on it; zero where there is none worth the name."""
-    if limb.end is None:
-        return Vector()
-    toe = body.head(body.main_path(limb.end)[-1]) - body.head(limb.end)
-    leg = body.head(limb.end) - body.head(limb.upper)
-    return toe if toe.length > SHORTEST_TOE * leg.length else Vector()
-
-
-def _last_bone(body: Skeleton, limb: Limb) -> Vector:
-    last = limb.end if limb.end is not None else limb.tip
-    return body.tail(last) - body.head(last)
-
-
-def _across(body: Skeleton, limbs: Sequence[Limb]) -> Vector:
-    """From the right side to the left one."""
-    sides = {side: [body.head(limb.upper) for limb in limbs if limb.side == side] for side in "LR"}
-    return _mean(sides["L"]) - _mean(sides["R"]) if all(sides.values()) else Vector()
-
-
-def _roots(body: Skeleton, limbs: Sequence[Limb], kind: Kind) -> Vector:
-    return _mean(body.head(limb.upper) for limb in limbs if limb.kind == kind)
 
 
 def bend_axis_from_rest(
@@ -168,7 +78,7 @@ def bend_axis_from_rest(
     """
     upper, lower = (mid_head - root_head).normalized(), (end_head - mid_head).normalized()
     line = (end_head - root_head).normalized()
-    bend = _cross(upper, lower)
+    bend = cross(upper, lower)
     angle = math.atan2(bend.length, upper.dot(lower))
     if line.length == 0.0 or upper.length == 0.0 or lower.length == 0.0:
         return bend.normalized()
@@ -186,7 +96,7 @@ def _expected(line: Vector, kind: Kind, forward_arm: Vector, up_arm: Vector | No
     up = up_arm if up_arm is not None else Vector((0.0, 0.0, 1.0))
     sign = 1.0 if kind == "leg" else -1.0
     for side in (forward_arm * sign, up * sign):
-        hinge = _cross(side, line)
+        hinge = cross(side, line)
         if hinge.length > TOO_PARALLEL * side.length and side.length > 0.0:
             return hinge.normalized()
     return line.orthogonal().normalized()
@@ -206,7 +116,7 @@ def bend_axis_from_motion(samples: Iterable[BendSample]) -> Vector | None:
     total, weight = Vector(), 0.0
     for sample in samples:
         upper, lower = (sample.mid - sample.root).normalized(), (sample.end - sample.mid).normalized()
-        bend = _cross(upper, lower)
+        bend = cross(upper, lower)
         if math.atan2(bend.length, upper.dot(lower)) >= WEAK_BEND:
             total += sample.root_rotation.inverted() @ bend
             weight += bend.length
@@ -255,4 +165,4 @@ def _mid_end(body: Skeleton, limb: Limb) -> Vector:
     """Where the second bone ends: a creature's leg goes on from there, the other way round."""
     if limb.is_creature:
         return body.head(limb.bones[2])
-    return _end(body, limb)
+    return end_point(body, limb)

@@ -15,7 +15,7 @@ from typing import get_args
 from mathutils import Vector
 
 from . import limb_shapes
-from .bend import body_axes
+from .body_axes import body_axes
 from .limb_names import read, words
 from .limb_paths import Named
 from .limb_skeleton import Kind, Limb, RestBone, Side, Skeleton, rest_skeleton

@@ -213,6 +213,22 @@ def test_the_trunk_tells_the_front_of_a_creature() -> None:
     assert body_forward(bodies, find_limbs(bodies)).dot(Vector((1.0, 0.0, 0.0))) == pytest.approx(1.0, abs=FLOAT32)
 
 
+def test_a_rest_pose_with_all_bones_along_one_line_still_has_a_front() -> None:
+    rows: dict[str, tuple[str | None, tuple[float, float, float]]] = {"Hips": (None, (0.0, 0.0, 94.0))}
+    for side, x, z in (("Left", 8.0, 100.0), ("Right", -8.0, 114.0)):
+        rows |= {f"{side}UpLeg": ("Hips", (x, 0.0, 94.0)), f"{side}Leg": (f"{side}UpLeg", (x + 43.0, 0.0, 94.0))}
+        rows |= {f"{side}Foot": (f"{side}Leg", (x + 86.0, 0.0, 94.0))}
+        rows |= {f"{side}Arm": ("Hips", (49.0, 0.0, z)), f"{side}ForeArm": (f"{side}Arm", (75.0, 0.0, z))}
+        rows |= {f"{side}Hand": (f"{side}ForeArm", (104.0, 0.0, z))}
+    bodies = tuple(RestBone(name, parent, head, head) for name, (parent, head) in rows.items())
+    axes = body_axes(bodies, find_limbs(bodies))
+    assert axes is not None
+    # left is −Z and the trunk +X; the capture's knees bend about +Z of a leg along +X (seen in its motion)
+    assert axes.forward.dot(FORWARD) == pytest.approx(1.0, abs=FLOAT32)
+    knee = bend_axis_from_rest(*(Vector(rows[f"Left{b}"][1]) for b in ("UpLeg", "Leg", "Foot")), "leg", axes.forward)
+    assert knee.z == pytest.approx(1.0, abs=FLOAT32)
+
+
 def test_a_hinge_is_stored_in_the_root_bones_space() -> None:
     rest = Euler((0.4, -1.1, 2.0)).to_matrix().to_4x4()
     bone = RestBone("thigh.L", None, (0.0, 0.0, 1.0), (0.0, 0.0, 0.5), True, tuple(n for row in rest for n in row))
