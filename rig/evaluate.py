@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import bpy
 from mathutils import Matrix
@@ -50,7 +51,15 @@ class Evaluation:
     is_fresh: bool
     rigs: dict[marks.Key, Rig] = field(default_factory=dict)
     readouts: dict[tuple[marks.Key, str], readouts.Readout] = field(default_factory=dict)
+    objects: dict[marks.Key, bpy.types.Object] = field(default_factory=dict)
     _carrying: set[marks.Key] = field(default_factory=set)
+
+    def object_of(self, key: marks.Key) -> bpy.types.Object:
+        """The original object of a key: a rig, a target or a pole (no look-up by name, which walks all objects)."""
+        obj = self.objects.get(key)
+        if obj is None:
+            obj = self.objects[key] = bpy.data.objects[key]  # type: ignore[index]
+        return obj
 
     def world(self, obj: bpy.types.Object) -> Matrix:
         """World matrix of an object, carried along by the solved bones it hangs on (rigidly, at any depth)."""
@@ -95,7 +104,7 @@ class Evaluation:
     def linked_world(self, link: tuple[marks.Key, str]) -> Matrix:
         """World matrix of a target or pole."""
         key, bone_name = link
-        obj = bpy.data.objects[key]  # type: ignore[index]
+        obj = self.object_of(key)
         return self.bone_world(obj, bone_name) if bone_name else self.world(obj)
 
 
@@ -138,6 +147,7 @@ def _add_rig(run: Evaluation, obj: bpy.types.Object, is_forced: bool) -> None:
     if not evaluated.is_evaluated or obj.pose is None:
         return
     setup = setup_of(obj)
+    _note_objects(run, obj, setup)
     reason = IN_EDIT_MODE if obj.mode == 'EDIT' else ""
     if obj.data.pose_position == 'REST':
         reason = IN_REST_POSITION
@@ -147,6 +157,18 @@ def _add_rig(run: Evaluation, obj: bpy.types.Object, is_forced: bool) -> None:
     rig = Rig(obj, evaluated, setup, PoseState(setup, evaluated), is_live=is_forced or obj.limb_ik.is_live)
     _put_fk(run, rig)
     run.rigs[marks.key_of(obj)] = rig
+
+
+def _note_objects(run: Evaluation, obj: bpy.types.Object, setup: RigSetup) -> None:
+    """Keep the rig, its targets and its poles by their keys while this evaluation runs."""
+    run.objects[marks.key_of(obj)] = obj
+    bones: Any = obj.pose.bones
+    for chain in setup.chains:
+        tip = bones[chain.bones[-1]]
+        if chain.target_key is not None:
+            run.objects[chain.target_key[0]] = tip.limb_ik_target
+        if chain.pole_key is not None:
+            run.objects[chain.pole_key[0]] = tip.limb_ik_pole
 
 
 def _say_all(run: Evaluation, obj: bpy.types.Object, setup: RigSetup, readout: readouts.Readout) -> None:

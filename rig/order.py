@@ -103,8 +103,7 @@ def _above_link(run: Evaluation, link: tuple[marks.Key, str], owners: dict[Link,
     rig = run.rigs.get(key)
     if rig is not None and bone_name:
         yield from _turning(rig.setup, key, rig.setup.index[bone_name], owners)
-    obj = bpy.data.objects[key]  # type: ignore[index]
-    yield from _above_object(run, obj, owners)
+    yield from _above_object(run, run.object_of(key), owners)
 
 
 def _above_object(run: Evaluation, obj: bpy.types.Object, owners: dict[Link, Node]) -> Iterator[Node]:
@@ -123,8 +122,7 @@ def _above_object(run: Evaluation, obj: bpy.types.Object, owners: dict[Link, Nod
 def _loose_note(run: Evaluation, chain: ChainSetup, owners: dict[Link, Node]) -> str:
     """What stands between solved bones and a target or pole and can't be carried, in words; empty where nothing does."""
     for role, link in (("target", chain.target_key), ("pole", chain.pole_key)):
-        obj = bpy.data.objects.get(link[0]) if link else None  # type: ignore[arg-type]
-        for above in hanging.all_above(obj) if obj is not None else ():
+        for above in hanging.all_above(run.object_of(link[0])) if link else ():
             for hold in hanging.holds_of(above) if len(above.constraints) else ():
                 is_carried = hold.is_rigid and len(above.constraints) == 1
                 if not is_carried and any(_turning_hold(run, hold, owners)):

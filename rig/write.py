@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import bpy
-
 from . import fk_pose, marks, originals, readouts
 from .evaluate import Evaluation, Rig
 from .fk_pose import Raw
@@ -24,7 +22,7 @@ def write(run: Evaluation) -> int:
     with marks.quiet():
         changed = sum(_write_rig(rig) for rig in run.rigs.values())
     for (key, tip), readout in run.readouts.items():
-        readouts.put(bpy.data.objects[key], tip, readout)  # type: ignore[index]
+        readouts.put(run.object_of(key), tip, readout)
     return changed
 
 
