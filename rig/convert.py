@@ -224,8 +224,8 @@ def _pole_angle(context: Any, obj: Any, tip: str) -> float:
     line: Vector = (posed.end - posed.joints[0].head).normalized()
     pole = to_armature(run.world(obj), run.linked_world(chain.pole_key).translation) - posed.joints[0].head
     side = solve_chain.POLE_DIRECTIONS[chain.solver](posed)
-    toward = Vector(tuple(pole - pole.project(line)))
-    return math.atan2(line.dot(Vector(tuple(toward.cross(side)))), toward.dot(side))
+    toward: Any = pole - pole.project(line)
+    return math.atan2(toward.cross(side).dot(line), toward.dot(side))
 
 
 def _convert_limits(obj: Any, tips: set[str], result: Converted) -> None:

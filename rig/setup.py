@@ -65,6 +65,7 @@ def add_chains(context: bpy.types.Context, obj: bpy.types.Object, plans: Sequenc
     try:
         for plan in plans:
             _settle(obj, plan)
+        dependency.rebuild(obj)  # a tip that the driver doesn't name would be taken for a copied bone
         marks.mark(obj)
         tips = [plan.tip for plan in plans]
         _refuse_invalid(obj, tips)
@@ -75,6 +76,7 @@ def add_chains(context: bpy.types.Context, obj: bpy.types.Object, plans: Sequenc
     except LimbIKError:
         for plan in plans:
             reset(obj.pose.bones[plan.tip])
+        dependency.rebuild(obj)
         marks.mark(obj)
         raise
     for plan in plans:

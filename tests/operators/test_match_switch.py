@@ -1,0 +1,243 @@
+"""Match and switch: both directions, at a frame and over ranges, without a jump."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import bpy
+import pytest
+
+import rigs
+
+ops: Any = bpy.ops
+
+
+@pytest.fixture
+def arm(blank: None) -> bpy.types.Object:
+    """L2B with a chain on "lo" under a turned, scaled object (the transform of LB-07)."""
+    arm = rigs.rig("L2B", name="Arm", location=(3, -2, 1), rotation=(0, 0, 1.5707963), scale=0.01, length=100.0)
+    ops.limb_ik.add_chain(armature="Arm", tips="lo")
+    rigs.update()
+    return arm
+
+
+def tip(arm: bpy.types.Object) -> Any:
+    return arm.pose.bones["lo"]
+
+
+def pose_randomly(arm: bpy.types.Object, dice: random.Random) -> None:
+    rigs.turn(arm, "up", "X", dice.uniform(-1.0, 1.0))
+    rigs.turn(arm, "lo", "X", dice.uniform(0.1, 1.5))
+
+
+def fk_seen(arm: bpy.types.Object) -> dict[str, rigs.BonePose]:
+    """The pose with IK off."""
+    tip(arm).limb_ik_mute = True
+    rigs.update()
+    pose = rigs.evaluated_pose(arm)
+    tip(arm).limb_ik_mute = False
+    rigs.update()
+    return pose
+
+
+def test_round_trips_do_not_drift(arm: bpy.types.Object) -> None:
+    """LB-71: joints within 1e-4, twist within 1e-3 rad after the first match and after five round trips."""
+    dice = random.Random(3)
+    for _ in range(5):
+        tip(arm).limb_ik_mute = True
+        rigs.update()
+        pose_randomly(arm, dice)
+        fk = fk_seen(arm)
+        for _trip in range(5):
+            ops.limb_ik.match_ik(armature="Arm")
+            rigs.update()
+            ops.limb_ik.match_fk(armature="Arm")
+            rigs.update()
+            seen = rigs.evaluated_pose(arm)
+            assert rigs.joint_distance(fk, seen) < 1e-4
+            assert rigs.pose_distance(fk, seen) < 1e-3
+        assert rigs.pose_distance(fk, fk_seen(arm)) < 1e-3
+
+
+def test_match_fk_takes_what_is_seen(arm: bpy.types.Object) -> None:
+    tip(arm).limb_ik_target.location.z -= 40.0
+    rigs.update()
+    seen = rigs.evaluated_pose(arm)
+    ops.limb_ik.match_fk(armature="Arm", tips="lo")
+    rigs.update()
+    assert rigs.pose_distance(seen, rigs.evaluated_pose(arm)) < 1e-5
+    assert rigs.pose_distance(seen, fk_seen(arm)) < 1e-5
+
+
+def test_match_fk_of_offsets_adds_them_once(body: bpy.types.Object) -> None:
+    ops.limb_ik.add_chain(armature="Body", tips="shin.L", motion='FK')
+    bone: Any = body.pose.bones["shin.L"]
+    bone.limb_ik_target.location.z += 0.15
+    rigs.update()
+    seen = rigs.evaluated_pose(body)
+    ops.limb_ik.match_fk(armature="Body")
+    rigs.update()
+    assert rigs.pose_distance(seen, rigs.evaluated_pose(body)) < 1e-4
+    assert bone.limb_ik_status == 'REACHED'
+
+
+def key_fk(arm: bpy.types.Object) -> dict[int, dict[str, rigs.BonePose]]:
+    """FK keys at frames 1, 6 and 11; returns the FK pose at each frame."""
+    dice = random.Random(4)
+    tip(arm).limb_ik_mute = True
+    for frame in (1, 6, 11):
+        pose_randomly(arm, dice)
+        for name in ("up", "lo"):
+            arm.pose.bones[name].keyframe_insert("rotation_quaternion", frame=frame)
+    poses = {}
+    for frame in range(1, 12):
+        rigs.frame_set(frame)
+        poses[frame] = rigs.evaluated_pose(arm)
+    tip(arm).limb_ik_mute = False
+    return poses
+
+
+@pytest.mark.parametrize("named", [{"use_range": True}, {"frame_start": 1, "frame_end": 11}])
+def test_match_over_a_range_reproduces_fk(arm: bpy.types.Object, named: dict[str, Any]) -> None:
+    poses = key_fk(arm)
+    ops.limb_ik.match_ik(armature="Arm", **named)
+    for frame, pose in poses.items():
+        rigs.frame_set(frame)
+        assert rigs.pose_distance(pose, rigs.evaluated_pose(arm)) < 1e-4
+    assert {len(points) for points in rigs.keys(tip(arm).limb_ik_target).values()} == {11}
+
+
+def test_keys_only_keys_where_bones_have_keys(arm: bpy.types.Object) -> None:
+    key_fk(arm)
+    ops.limb_ik.match_ik(armature="Arm", keys_only=True)
+    frames = {frame for points in rigs.keys(tip(arm).limb_ik_target).values() for frame, _ in points}
+    assert frames == {1.0, 6.0, 11.0}
+
+
+def test_match_fk_over_a_range(arm: bpy.types.Object) -> None:
+    target = tip(arm).limb_ik_target
+    start = target.location.copy()
+    for frame, lower in ((1, 10.0), (11, 60.0)):
+        target.location = start
+        target.location.z -= lower
+        target.keyframe_insert("location", frame=frame)
+    seen = {}
+    for frame in range(1, 12):
+        rigs.frame_set(frame)
+        seen[frame] = rigs.evaluated_pose(arm)
+    ops.limb_ik.match_fk(armature="Arm", frame_start=1, frame_end=11)
+    tip(arm).limb_ik_mute = True
+    for frame, pose in seen.items():
+        rigs.frame_set(frame)
+        assert rigs.pose_distance(pose, rigs.evaluated_pose(arm)) < 1e-4
+
+
+def poses_at(arm: bpy.types.Object, frames: list[float]) -> list[dict[str, rigs.BonePose]]:
+    found = []
+    for frame in frames:
+        rigs.frame_set(frame)
+        found.append(rigs.evaluated_pose(arm))
+    return found
+
+
+def use_ik_keys(arm: bpy.types.Object) -> list[tuple[float, float]]:
+    return rigs.keys(arm)['pose.bones["lo"].limb_ik_use_ik', 0]
+
+
+def test_arriving_at_ik_is_over_at_this_frame(arm: bpy.types.Object) -> None:
+    """0.15 s at 24 fps are 3.6 frames: the key goes 4 before, the old value 5 before."""
+    tip(arm).limb_ik_use_ik = False
+    rigs.turn(arm, "up", "X", 0.5)
+    rigs.frame_set(20)
+    planted = rigs.evaluated_pose(arm)
+    ops.limb_ik.switch(armature="Arm", to='IK')
+    assert use_ik_keys(arm) == [(15.0, 0.0), (16.0, 1.0)]
+    assert {point.interpolation for curve in rigs.curves(arm) for point in curve.keyframe_points} == {'CONSTANT'}
+    for pose in poses_at(arm, [1, 15, 16, 17.5, 18, 20, 40]):
+        assert rigs.pose_distance(planted, pose) < 1e-5
+    rigs.frame_set(20)
+    assert tip(arm).limb_ik_status == 'REACHED'
+
+
+def test_leaving_for_fk_begins_here(arm: bpy.types.Object) -> None:
+    rigs.frame_set(30)
+    tip(arm).limb_ik_target.location.z -= 40.0
+    rigs.update()
+    seen = rigs.evaluated_pose(arm)
+    ops.limb_ik.switch(armature="Arm", to='FK')
+    assert use_ik_keys(arm) == [(29.0, 1.0), (30.0, 0.0)]
+    for pose in poses_at(arm, [20, 30, 32, 34, 50]):
+        assert rigs.pose_distance(seen, pose) < 1e-5
+    rigs.frame_set(34)
+    assert tip(arm).limb_ik_status == 'IDLE'
+
+
+def test_there_and_back_keeps_what_was_before(arm: bpy.types.Object) -> None:
+    """FK, then IK planted from 20, then FK again from 40: each part as it was seen when it was switched."""
+    tip(arm).limb_ik_use_ik = False
+    rigs.turn(arm, "lo", "X", 0.4)
+    rigs.frame_set(20)
+    ops.limb_ik.switch(armature="Arm", to='TOGGLE')
+    first = poses_at(arm, [1, 10, 20, 30])
+    rigs.frame_set(40)
+    target = tip(arm).limb_ik_target
+    target.location.z -= 30.0
+    target.keyframe_insert("location", frame=40)
+    moved = poses_at(arm, [20, 40])
+    ops.limb_ik.switch(armature="Arm", to='TOGGLE')
+    assert [on for _, on in use_ik_keys(arm)] == [0.0, 1.0, 0.0]
+    assert rigs.pose_distance(first[0], poses_at(arm, [1])[0]) < 1e-5
+    for pose, frame in zip(moved, (20, 40), strict=True):
+        assert rigs.pose_distance(pose, poses_at(arm, [frame])[0]) < 1e-5
+    assert rigs.pose_distance(moved[1], poses_at(arm, [60])[0]) < 1e-5
+
+
+def test_without_match_only_the_switch_is_keyed(arm: bpy.types.Object) -> None:
+    tip(arm).limb_ik_use_ik = False
+    rigs.frame_set(10)
+    ops.limb_ik.switch(armature="Arm", to='IK', match=False, ease='LEAVE')
+    assert use_ik_keys(arm) == [(9.0, 0.0), (10.0, 1.0)]
+    assert not rigs.curves(tip(arm).limb_ik_target)
+
+
+def test_an_earlier_switch_within_the_ease_gives_way(arm: bpy.types.Object) -> None:
+    tip(arm).limb_ik_use_ik = False
+    rigs.frame_set(10)
+    ops.limb_ik.switch(armature="Arm", to='IK', match=False, ease='LEAVE')
+    rigs.frame_set(12)
+    ops.limb_ik.switch(armature="Arm", to='FK', match=False, ease='ARRIVE')
+    assert use_ik_keys(arm)[-1] == (8.0, 0.0)
+    rigs.frame_set(12)
+    assert not tip(arm).limb_ik_use_ik
+
+
+def test_a_switch_to_what_is_on_is_refused(arm: bpy.types.Object) -> None:
+    with pytest.raises(RuntimeError, match="on IK at frame"):
+        ops.limb_ik.switch(armature="Arm", to='IK')
+    assert not rigs.curves(arm)
+
+
+def test_bake_by_operator(arm: bpy.types.Object) -> None:
+    """LB-53: keys on the range that is named, from any mode, with nothing selected or active."""
+    bpy.context.view_layer.objects.active = None
+    tip(arm).limb_ik_target.location.z -= 40.0
+    rigs.update()
+    seen = rigs.evaluated_pose(arm)
+    assert ops.limb_ik.bake(armature="Arm", tips="lo", frame_start=1, frame_end=5) == {'FINISHED'}
+    assert {len(points) for points in rigs.keys(arm).values()} == {5}
+    assert tip(arm).limb_ik_mute
+    rigs.frame_set(3)
+    assert rigs.pose_distance(seen, rigs.evaluated_pose(arm)) < 1e-4
+
+
+def test_bake_refuses_a_range_without_frames(arm: bpy.types.Object) -> None:
+    with pytest.raises(RuntimeError, match="holds no frame"):
+        ops.limb_ik.bake(armature="Arm", use_range=True, frame_start=5, frame_end=1)
+    assert not rigs.curves(arm)
+
+
+def test_bake_removes_when_asked(arm: bpy.types.Object) -> None:
+    ops.limb_ik.bake(armature="Arm", frame_start=1, frame_end=3, after='REMOVE')
+    assert tip(arm).limb_ik_solver == 'NONE'
+    assert [obj.name for obj in bpy.data.objects] == ["Arm"]
