@@ -73,9 +73,9 @@ def fk_raw(bone: Any) -> Raw:
     if not number:
         return raw
     stored, written = tuple(bone.limb_ik_fk), tuple(bone.limb_ik_written)
-    if MODES[number - 1] == mode:
-        return stored[: len(raw)] if is_same(raw, written) else _fk_of_earlier_write(bone, raw)
     before = MODES[number - 1]
+    if channel(before) == channel(mode):  # from one Euler order to another Blender keeps the three numbers
+        return stored[: len(raw)] if is_same(raw, written) else _fk_of_earlier_write(bone, raw)
     if rotations.angle_between(to_quat(raw, mode), to_quat(written, before)) > SAME_AFTER_CONVERSION:
         return raw
     return to_raw(to_quat(stored, before), mode, raw)
@@ -84,7 +84,7 @@ def fk_raw(bone: Any) -> Raw:
 def fresh_fk_raw(bone: Any, evaluated: Any) -> Raw:
     """The FK value after a frame change: what Blender evaluated, but for a bone that still holds what IK wrote."""
     raw, number = read_raw(evaluated), bone.limb_ik_store_mode
-    if number and MODES[number - 1] == bone.rotation_mode and is_same(raw, bone.limb_ik_written):
+    if number and channel(MODES[number - 1]) == channel(bone.rotation_mode) and is_same(raw, bone.limb_ik_written):
         return tuple(bone.limb_ik_fk)[: len(raw)]
     return raw
 

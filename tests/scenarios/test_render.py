@@ -74,7 +74,7 @@ def small_render(scene: bpy.types.Scene, folder) -> None:
     scene.camera = camera
     render = scene.render
     render.engine = "CYCLES"
-    scene.cycles.samples, scene.cycles.device = 1, "CPU"
+    scene.cycles.samples, scene.cycles.device, scene.cycles.use_denoising = 1, "CPU", False
     render.resolution_x = render.resolution_y = 16
     render.film_transparent = True
     render.filepath = str(folder / "f")
