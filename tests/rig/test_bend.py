@@ -196,6 +196,13 @@ def test_without_toes_left_and_right_tell_the_front() -> None:
     assert body_forward(_cut(bodies, limbs), limbs).angle(FORWARD) < math.radians(5)
 
 
+def test_joints_in_the_ankle_do_not_turn_the_front_round() -> None:
+    bodies = _cut(skeleton(CONVENTIONS[0]), limbs := find_limbs(skeleton(CONVENTIONS[0])))
+    ends = {limb.end: next(b.head for b in bodies if b.name == limb.end) for limb in limbs if limb.kind == "leg"}
+    palms = [RestBone(f"palm of {end}", end, (x, y + 0.02, z), (x, y - 0.1, z)) for end, (x, y, z) in ends.items()]
+    assert body_forward((*bodies, *palms), limbs).angle(FORWARD) < math.radians(5)
+
+
 def test_without_anything_bodies_face_as_blenders_do() -> None:
     assert body_forward((), []) == FORWARD
     assert body_axes((), []) is None
@@ -255,8 +262,8 @@ def test_a_creatures_hinge_is_its_first_bend() -> None:
     heads = {
         "thigh.L": (0.1, 0.34, 0.74),
         "shin.L": (0.1, 0.27, 0.47),
-        "foot.L": (0.1, 0.48, 0.25),
-        "toe.L": (0.1, 0.41, 0.04),
+        "foot.L": (0.13, 0.48, 0.25),
+        "toe.L": (0.08, 0.41, 0.04),
     }
     parents = dict(zip(heads, [None, *heads], strict=False))
     bodies = tuple(RestBone(name, parents[name], head, head) for name, head in heads.items())
@@ -265,4 +272,6 @@ def test_a_creatures_hinge_is_its_first_bend() -> None:
     axis = bend_axis(limb, bodies, BodyAxes(FORWARD, UP))
     assert bends_toward(axis, -UP).dot(FORWARD) > 0.9  # the stifle bends forward, the hock back
     joints = [Vector(heads[name]) for name in ("thigh.L", "shin.L", "foot.L")]
-    assert axis.dot((joints[1] - joints[0]).cross(joints[2] - joints[1])) > 0.0
+    assert axis.dot((joints[1] - joints[0]).cross(joints[2] - joints[1]).normalized()) == pytest.approx(
+        1.0, abs=FLOAT32
+    )

@@ -67,6 +67,55 @@ def test_shape_finds_a_nameless_human_and_takes_sides_from_suffixes() -> None:
     ]
 
 
+def chain(
+    name: str, parent: str, *heads: tuple[float, float, float], tail: tuple[float, float, float]
+) -> list[RestBone]:
+    """A row of bones and its mirror image."""
+    found = []
+    for side, sign in (("p", 1.0), ("q", -1.0)):
+        above = parent
+        for at, (x, y, z) in enumerate(heads):
+            x_tail, y_tail, z_tail = heads[at + 1] if at + 1 < len(heads) else tail
+            one = RestBone(f"{name}{side}{at}", above, (sign * x, y, z), (sign * x_tail, y_tail, z_tail))
+            found.append(one)
+            above = one.name
+    return found
+
+
+def test_strands_that_nothing_ends_and_further_pairs_are_no_arms() -> None:
+    plain, back = nameless(skeleton(BY_NAME["Unity"]))
+    head, chest = (next(new for new, old in back.items() if old == name) for name in ("Head", "Chest"))
+    strands = chain("u", head, (0.1, 0.1, 1.8), (0.7, 0.1, 1.8), tail=(1.4, 0.1, 1.8))
+    wings = chain("v", chest, (0.1, 0.1, 1.4), (0.3, 0.2, 1.5), (0.5, 0.3, 1.5), tail=(0.6, 0.3, 1.5))
+    assert find_limbs([*plain, *strands, *wings]) == find_limbs(plain)
+
+
+TRUNK = ("b0: 0 0 1", "b1 < b0: 0 0 1.3", "b2 < b1: 0 0 1.6", "b3 < b2: 0 0 1.8")
+
+
+def test_one_pair_alone_is_told_by_the_rest_of_the_body() -> None:
+    legs = chain("u", "b0", (0.1, 0.0, 0.9), (0.1, 0.0, 0.5), (0.1, 0.0, 0.1), tail=(0.1, -0.1, 0.0))
+    arms = chain("u", "b2", (0.2, 0.0, 1.5), (0.5, 0.0, 1.5), (0.8, 0.0, 1.5), tail=(0.9, 0.0, 1.5))
+    ears = chain("v", "b3", (0.05, 0.0, 1.8), (0.07, 0.0, 1.85), (0.07, 0.0, 1.9), tail=(0.07, 0.0, 1.92))
+    assert [(limb.kind, limb.upper) for limb in find_limbs([*bones(*TRUNK), *legs, *ears])] == [
+        ("leg", "up0"),
+        ("leg", "uq0"),
+    ]
+    assert [(limb.kind, limb.upper) for limb in find_limbs([*bones(*TRUNK), *arms, *ears])] == [
+        ("arm", "up0"),
+        ("arm", "uq0"),
+    ]
+
+
+def test_two_chains_that_are_no_mirror_images_are_no_limbs() -> None:
+    bent_and_straight = ("b0: 0 0 0", "u0 < b0: 0 0 .1", "u1 < u0: 0 0 .5", "u2 < u1: 0 .4 .5",
+                    "v0 < b0: .1 0 0", "v1 < v0: .5 0 0", "v2 < v1: .9 0 0")  # fmt: skip
+    assert find_limbs(bones(*bent_and_straight)) == []
+    leg = ("b0: 0 0 1", "u0 < b0: .1 0 .9", "u1 < u0: .1 0 .5", "u2 < u1: .1 0 .1")
+    tail = [f"v{at} < {'v' + str(at - 1) if at else 'b0'}: -.1 0 {0.9 - 0.4 * at}" for at in range(9)]
+    assert find_limbs(bones(*leg, *tail)) == []
+
+
 def _quadruped() -> tuple[RestBone, ...]:
     rows = [
         "b0: 0 0.5 1",

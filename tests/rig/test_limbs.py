@@ -203,6 +203,39 @@ def test_mechanism_bones_may_stand_between_but_forbid_turning_three() -> None:
     assert limb.bones == ("thigh_fk.L", "shin_fk.L") and not limb.is_creature and limb.tip == "shin_fk.L"
 
 
+def test_a_bone_that_leads_to_the_thigh_is_not_the_thigh() -> None:
+    rows = (
+        "hips",
+        "thigh0.L < hips: 0 0 1",
+        "thigh1.L < thigh0.L: .2 0 1",
+        "shin.L < thigh1.L: .2 0 .5",
+        "foot.L < shin.L: .2 0 0",
+    )
+    assert [path(limb) for limb in find_limbs(bones(*rows))] == [("thigh1.L", "shin.L", "foot.L")]
+
+
+def test_words_that_nobody_knows_make_a_bone_no_limb_where_another_is_clear() -> None:
+    rows = ["hips: 0 0 1", "thigh_l < hips: .1 0 1", "shin_l < thigh_l: .1 0 .5", "foot_l < shin_l: .1 0 0"]
+    rows += ["kilt_thigh_l < hips: .3 0 1", "kilt_shin_l < kilt_thigh_l: .3 0 .5", "kilt_foot_l < kilt_shin_l: .3 0 0"]
+    assert [limb.upper for limb in find_limbs(bones(*rows))] == ["thigh_l"]
+    assert [limb.upper for limb in find_limbs(bones(rows[0], *rows[4:]))] == ["kilt_thigh_l"]
+
+
+def test_a_vaguely_named_chain_is_no_second_leg() -> None:
+    rows = ["hips: 0 0 1", "thigh_l < hips: .1 0 1", "shin_l < thigh_l: .1 0 .5", "foot_l < shin_l: .1 0 0"]
+    rows += ["stool: 2 0 0", "leg_l < stool: 2 0 1", "leg_l.001 < leg_l: 2 0 .5"]
+    assert [limb.upper for limb in find_limbs(bones(*rows))] == ["thigh_l"]
+
+
+def test_bones_too_far_apart_are_no_limb() -> None:
+    rows = [
+        "thigh_l: 0 0 1",
+        *(f"mid{at} < {'mid' + str(at - 1) if at else 'thigh_l'}: 0 0 {0.9 - at * 0.05}" for at in range(7)),
+    ]
+    assert find_limbs(bones(*rows, "shin_l < mid6: 0 0 .5", "foot_l < shin_l: 0 0 0")) == []
+    assert len(find_limbs(bones(*rows[:4], "shin_l < mid2: 0 0 .5", "foot_l < shin_l: 0 0 0"))) == 1
+
+
 @pytest.mark.parametrize("noise", [0.0, 1e-7, -1e-7])
 @pytest.mark.parametrize("spread", [0.0, 0.1])
 def test_of_several_palms_the_middle_one_ends_the_arm(spread: float, noise: float) -> None:
