@@ -1,0 +1,106 @@
+"""Vectors and quaternions of many limbs at once: one row per component, one column per limb.
+
+The arithmetic of ``vectors`` and ``rotations`` on numpy arrays of doubles, shapes (3, n)
+and (4, n). No limbs are known here, no Blender data (no bpy).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rows = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+def dot(a: Rows, b: Rows) -> Rows:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+def norm(v: Rows) -> Rows:
+    return np.sqrt(dot(v, v))
+
+
+def cross(a: Rows, b: Rows) -> Rows:
+    found = np.empty_like(a)
+    found[0] = a[1] * b[2] - a[2] * b[1]
+    found[1] = a[2] * b[0] - a[0] * b[2]
+    found[2] = a[0] * b[1] - a[1] * b[0]
+    return found
+
+
+def perpendicular_part(v: Rows, direction: Rows) -> Rows:
+    """What is left of ``v`` at right angles to the unit vectors ``direction``."""
+    return v - direction * dot(v, direction)
+
+
+def smoothstep(x: Rows) -> Rows:
+    """As ``blending.smoothstep``."""
+    clamped = np.clip(x, 0.0, 1.0)
+    return clamped * clamped * (3.0 - 2.0 * clamped)
+
+
+def swivelled(side: Rows, line: Rows, angle: Rows) -> Rows:
+    """``side`` turned by ``angle`` (radians) about the unit vectors ``line`` at right angles to it."""
+    return side * np.cos(angle) + cross(line, side) * np.sin(angle)
+
+
+def multiply(a: Rows, b: Rows) -> Rows:
+    """Quaternion product: ``b`` is applied first."""
+    aw, ax, ay, az = a
+    bw, bx, by, bz = b
+    found = np.empty_like(a)
+    found[0] = aw * bw - ax * bx - ay * by - az * bz
+    found[1] = aw * bx + ax * bw + ay * bz - az * by
+    found[2] = aw * by - ax * bz + ay * bw + az * bx
+    found[3] = aw * bz + ax * by - ay * bx + az * bw
+    return found
+
+
+def conjugate(q: Rows) -> Rows:
+    found = -q
+    found[0] = q[0]
+    return found
+
+
+def normalized(q: Rows) -> Rows:
+    """Quaternions at length 1. Undefined input: zero quaternions."""
+    return q / np.sqrt((q * q).sum(axis=0))
+
+
+def rotate(q: Rows, v: Rows) -> Rows:
+    """``v`` turned by the unit quaternions ``q``."""
+    twice = 2.0 * cross(q[1:], v)
+    return v + q[0] * twice + cross(q[1:], twice)
+
+
+def shortest_arc(a: Rows, b: Rows) -> Rows:
+    """The smallest turn from unit directions ``a`` to ``b``. Undefined input: opposite ones."""
+    size = norm(a + b)
+    return normalized(np.vstack([0.5 * size, cross(a, b) / size]))
+
+
+def from_columns(x: Rows, y: Rows, z: Rows) -> Rows:
+    """Quaternions of rotation matrices given by columns; each from its largest component, so nothing cancels."""
+    xx, yy, zz = x[0], y[1], z[2]
+    s, d = (x[1] + y[0], z[0] + x[2], y[2] + z[1]), (y[2] - z[1], z[0] - x[2], x[1] - y[0])
+    choices = np.array([
+        (1.0 + xx + yy + zz, d[0], d[1], d[2]),
+        (d[0], 1.0 + xx - yy - zz, s[0], s[1]),
+        (d[1], s[0], 1.0 + yy - xx - zz, s[2]),
+        (d[2], s[1], s[2], 1.0 + zz - xx - yy),
+    ])  # fmt: skip
+    largest = np.argmax(choices[range(4), range(4)], axis=0)
+    return normalized(choices[largest, :, np.arange(xx.size)].T)
+
+
+def from_matrices(matrices: Rows) -> Rows:
+    """Quaternions of matrices (n, 3 or 4, 3 or 4), as ``rotations.from_matrix`` takes them.
+
+    Undefined input: mirrored matrices, and those without extent in X or Y.
+    """
+    columns = matrices[:, :3, :3].transpose(2, 1, 0)
+    y = columns[1] / norm(columns[1])
+    x = perpendicular_part(columns[0] / norm(columns[0]), y)
+    x = x / norm(x)
+    return from_columns(x, y, cross(x, y))
