@@ -100,7 +100,7 @@ def apply_setup(
     if not pairs:
         raise LimbIKError("the set-up is for other armatures; name one with --armature")
     wanted = [(obj, [_checked(obj, chain) for chain in entry["chains"]]) for obj, entry in pairs]
-    return {obj.name: [_apply_chain(obj, chain, motion) for chain in chains] for obj, chains in wanted}
+    return {obj.name: _apply_chains(obj, chains, motion) for obj, chains in wanted}
 
 
 def chain_length(obj: bpy.types.Object, root: str, tip: str) -> int:
@@ -128,7 +128,9 @@ def _chain(obj: bpy.types.Object, tip: str) -> dict[str, Any]:
     bone = pose_bones(obj)[tip]
     setup = next((chain for chain in setup_of(obj).chains if chain.tip == tip), None)
     bones = [setup_of(obj).names[number] for number in setup.bones] if setup else []
-    settings = {spec.name: _plain(getattr(bone, PREFIX + spec.name)) for spec in CHAIN_SPECS if spec.name not in NOT_SHOWN}
+    settings = {
+        spec.name: _plain(getattr(bone, PREFIX + spec.name)) for spec in CHAIN_SPECS if spec.name not in NOT_SHOWN
+    }
     joints = {name: found for name in bones if (found := _joint(pose_bones(obj)[name]))}
     return {"tip": tip, "root": bones[0] if bones else tip, **settings, "joints": joints}
 
@@ -218,22 +220,26 @@ def _checked(obj: bpy.types.Object, chain: Mapping[str, Any]) -> Mapping[str, An
     return chain
 
 
-def _apply_chain(obj: bpy.types.Object, chain: Mapping[str, Any], motion: str) -> str:
-    plan = ChainPlan(
+def _apply_chains(obj: bpy.types.Object, chains: Sequence[Mapping[str, Any]], motion: str) -> list[str]:
+    tips = _add_plans(obj, [_plan(obj, chain, _target_space(obj, motion)) for chain in chains], motion)
+    for chain in chains:
+        _set(pose_bones(obj)[chain["tip"]], {spec.name for spec in CHAIN_SPECS} - NOT_CARRIED, chain)
+        for name, joint in chain.get("joints", {}).items():
+            _set(pose_bones(obj)[name], {spec.name for spec in JOINT_SPECS}, joint)
+    return tips
+
+
+def _plan(obj: bpy.types.Object, chain: Mapping[str, Any], target_space: str) -> ChainPlan:
+    return ChainPlan(
         tip=chain["tip"],
         solver=chain["solver"],
         chain_length=chain_length(obj, chain["root"], chain["tip"]),
         end_bone=chain.get("end_bone", ""),
         target_kind='BONE' if chain.get("target_bone") else 'EMPTY',
         use_pole=bool(chain.get("pole", True)),
-        target_space=_target_space(obj, motion),
+        target_space=target_space,
         end_rotation=chain.get("end_rotation", 'KEEP_LOCAL'),
     )
-    (tip,) = _add_plans(obj, [plan], motion)
-    _set(pose_bones(obj)[tip], {spec.name for spec in CHAIN_SPECS} - NOT_CARRIED, chain)
-    for name, joint in chain.get("joints", {}).items():
-        _set(pose_bones(obj)[name], {spec.name for spec in JOINT_SPECS}, joint)
-    return tip
 
 
 def _set(bone: bpy.types.PoseBone, names: set[str], values: Mapping[str, Any]) -> None:

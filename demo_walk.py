@@ -15,6 +15,7 @@ import addon_utils
 import bpy
 from mathutils import Quaternion, Vector
 
+from .quiet import blender_chatter
 from .rig.errors import LimbIKError
 from .session import current_scene, current_view_layer, evaluated, pose_bones
 
@@ -40,7 +41,7 @@ def walking_human() -> bpy.types.Object:
 
 
 def _metarig() -> bpy.types.Object:
-    with _rigify():
+    with blender_chatter(), _rigify():
         cast(Any, bpy.ops.object).armature_human_metarig_add()
     obj = current_view_layer().objects.active
     if obj is None:
@@ -104,30 +105,28 @@ def _key(obj: bpy.types.Object, name: str, frame: int, *turns: tuple[Vector, flo
 
 
 def _walk_on_ground(obj: bpy.types.Object) -> None:
-    """Keys the hips' place so that the lowest point of the feet stands still on the ground."""
+    """Keys the hips' place: the lowest point of the feet on the ground, the speed that of the standing foot, evened."""
     scene, hips = current_scene(), pose_bones(obj)["spine"]
     to_bone = hips.bone.matrix_local.to_quaternion().inverted()
-    place, standing, before = Vector(), 0, None
-    for frame in range(1, LAST_FRAME + 1):
+    frames = range(1, LAST_FRAME + 1)
+    soles = []
+    for frame in frames:
         scene.frame_set(frame)
-        points = _sole_points(obj)
-        if before is not None:
-            place.y -= points[standing].y - before[standing].y
-        standing, before = min(range(len(points)), key=lambda i: points[i].z), points
-        place.z = -points[standing].z
-        hips.location = to_bone @ place
+        soles.append(_sole_points(obj))
+    standing = [min(range(len(points)), key=lambda i: points[i].z) for points in soles]
+    steps = [after[i].y - before[i].y for i, before, after in zip(standing, soles, soles[1:], strict=False)]
+    speed = sum(steps) / len(steps)
+    for frame, foot, points in zip(frames, standing, soles, strict=True):
+        hips.location = to_bone @ Vector((0.0, -speed * (frame - 1), -points[foot].z))
         hips.keyframe_insert("location", frame=frame)
-        hips.location = Vector()
 
 
 def _sole_points(obj: bpy.types.Object) -> list[Vector]:
-    """Armature space, of the pose without the hips' own location."""
+    """Armature space."""
     bones = pose_bones(evaluated(obj))
-    hips = bones["spine"]
-    shift = hips.bone.matrix_local.to_quaternion() @ hips.location
     found = []
     for name, is_tail in SOLE:
         for side in ("L", "R"):
             bone = bones[f"{name}.{side}"]
-            found.append((bone.tail if is_tail else bone.head) - shift)
+            found.append((bone.tail if is_tail else bone.head).copy())
     return found

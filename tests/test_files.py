@@ -12,11 +12,12 @@ from types import ModuleType
 
 import bpy
 import pytest
-import rigs
 from limb_ik import file_formats, files
 from limb_ik.gltf_rate import DEFAULT_RATE, frame_rate
 from limb_ik.rig.errors import LimbIKError
 from mathutils import Matrix
+
+import rigs
 
 POSITION = 1e-5
 """Of the armature's size: BVH has no bone directions and glTF stores float32."""

@@ -1,0 +1,383 @@
+"""The command line: results on stdout, one sentence on stderr, whole files or none."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import bpy
+import pytest
+from limb_ik import cli, cli_jobs, files
+from mathutils import Quaternion
+
+import rigs
+
+FK_KEPT = 1e-4
+"""Radians: what the design allows for a pose that went through keys."""
+PROCESS_SECONDS = 60
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(blank: None, extension: ModuleType, capfd: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command in this process; exit status, stdout, stderr."""
+
+    def command(*words: object) -> tuple[int, str, str]:
+        capfd.readouterr()
+        status = cli.main([str(word) for word in words])
+        out, err = capfd.readouterr()
+        return status, out, err
+
+    return command
+
+
+def run_process(*words: object) -> subprocess.CompletedProcess[str]:
+    """Runs a command the way ``limb-ik`` does, in a process of its own."""
+    program = [sys.executable, "-c", cli_jobs.WHEEL_CHILD, "limb_ik", str(cli_jobs.FOLDER), *map(str, words)]
+    return subprocess.run(program, capture_output=True, text=True, timeout=PROCESS_SECONDS, check=False)
+
+
+def refused(result: tuple[int, str, str], *parts: str) -> None:
+    status, out, err = result
+    assert (status, out) == (1, "")
+    assert err.startswith("limb-ik: ")
+    assert err.count("\n") == 1, err
+    for part in parts:
+        assert part in err
+
+
+def saved_rig(path: Path, **settings: Any) -> Path:
+    """L2B with a target on its end that moves over frames 1 to 10, and a chain."""
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    arm = rigs.rig("L2B")
+    target = rigs.empty("T", (0, -0.4, 1.4))
+    rigs.key_location(target, 1)
+    rigs.key_location(target, 10, (0, -0.8, 1.0))
+    rigs.add_chain_by_properties(arm, "lo", target, rigs.empty("P", (0, 3, 0.8)), end_bone="hand", **settings)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 10
+    rigs.update()
+    files.save_file(path)
+    return path
+
+
+def give_driver(path: Path, name: str, channel: str, index: int, expression: str, is_hidden: bool = False) -> None:
+    """Puts a driver onto an object of a saved file, in another process: a failed one makes Blender 4.5 hang at exit."""
+    code = f"""
+import bpy, os
+bpy.ops.wm.open_mainfile(filepath={str(path)!r}, use_scripts=True)
+obj = bpy.data.objects[{name!r}]
+obj.animation_data_clear()
+obj.driver_add({channel!r}, {index}).driver.expression = {expression!r}
+obj.hide_viewport = {is_hidden}
+bpy.ops.wm.save_mainfile()
+os._exit(0)
+"""
+    subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=PROCESS_SECONDS, check=True)
+
+
+def rotations(frames: Iterable[int]) -> dict[tuple[int, str], Quaternion]:
+    """World rotations of all bones of the only armature."""
+    obj = files.armatures()[0]
+    found = {}
+    for frame in frames:
+        rigs.frame_set(frame)
+        found |= {(frame, name): pose.rotation for name, pose in rigs.evaluated_pose(obj).items()}
+    return found
+
+
+# Inspect
+
+
+@pytest.mark.parametrize("source", ["bvh/makehuman_walk1.bvh", "gltf/RobotExpressive.glb", "rigs/mpfb_default.blend"])
+def test_inspect_prints_limbs_as_json(run: Run, data_dir: Path, source: str) -> None:
+    status, out, err = run("inspect", data_dir / source)
+    assert (status, err) == (0, "")
+    known = json.loads((data_dir / "limbs.json").read_text())[source]["armatures"][0]
+    (found,) = json.loads(out)["armatures"]
+    assert (found["name"], found["bones"], found["chains"]) == (known["armature"], known["bones"], [])
+    names = ("kind", "side", "upper", "lower", "end", "between_upper_lower", "between_lower_end")
+    limbs = {tuple(str(limb[name]) for name in names) for limb in found["limbs"]}
+    assert limbs == {tuple(str(limb[name]) for name in names) for limb in known["limbs"]}
+
+
+def test_inspect_prints_chains_with_their_status(run: Run, tmp_path: Path) -> None:
+    saved_rig(tmp_path / "in.blend", softness=0.1)
+    status, out, _ = run("inspect", tmp_path / "in.blend")
+    (chain,) = json.loads(out)["armatures"][0]["chains"]
+    assert status == 0
+    assert (chain["tip"], chain["root"], chain["solver"], chain["status"]) == ("lo", "up", "TWO_BONE", "REACHED")
+    assert (chain["target"], chain["pole"], chain["end_bone"]) == ("T", "P", "hand")
+    assert chain["softness"] == pytest.approx(0.1)
+
+
+def test_a_file_without_an_armature_is_refused(run: Run, data_dir: Path) -> None:
+    refused(run("inspect", data_dir / "gltf" / "three-vrm_test.vrma"), "has no armature")
+
+
+# Add
+
+
+def test_ik_is_added_and_baked_and_the_capture_is_what_it_was(run: Run, data_dir: Path, tmp_path: Path) -> None:
+    source = data_dir / "bvh" / "olafhaag_walk01.bvh"
+    frames = (1, 2, 50, 101)
+    files.open_file(source)
+    before = rotations(frames)
+    status, out, _ = run("add", source, "-o", tmp_path / "rig.blend")
+    assert status == 0
+    assert "LeftForeArm" in out
+    status, out, _ = run("bake", tmp_path / "rig.blend", "-o", tmp_path / "out.bvh", "--report", tmp_path / "r.json")
+    assert status == 0
+    assert "Baked 4 chains over 101 frames" in out
+    files.open_file(tmp_path / "out.bvh")
+    after = rotations(frames)
+    assert max(rigs.rotation_distance(before[key], after[key]) for key in before) < FK_KEPT
+    (entry,) = json.loads((tmp_path / "r.json").read_text())["files"]
+    assert (entry["status"], entry["bake"]["chains"], entry["bake"]["frames"]) == ("done", 4, 101)
+
+
+def test_add_takes_the_limbs_that_are_asked_for(run: Run, data_dir: Path, tmp_path: Path) -> None:
+    status, _, _ = run("add", data_dir / "rigs" / "mpfb_mixamo.blend", "-o", tmp_path / "out.blend", "--limbs", "legs")
+    assert status == 0
+    tips = [chain["tip"] for chain in json.loads(run("inspect", tmp_path / "out.blend")[1])["armatures"][0]["chains"]]
+    assert sorted(tips) == ["mixamorig:LeftLeg", "mixamorig:RightLeg"]
+
+
+@pytest.mark.parametrize(
+    ("chain", "solver", "length"),
+    [("upperarm_l:lowerarm_l:hand_l", "TWO_BONE", 2), ("spine_01:spine_03", "FABRIK", 3), ("head:head", "LOOK_AT", 1)],
+)
+def test_a_chain_is_named_by_its_bones(
+    run: Run, data_dir: Path, tmp_path: Path, chain: str, solver: str, length: int
+) -> None:
+    status, _, err = run("add", data_dir / "rigs/mpfb_game_engine.blend", "-o", tmp_path / "o.blend", "--chain", chain)
+    assert (status, err) == (0, "")
+    (found,) = json.loads(run("inspect", tmp_path / "o.blend")[1])["armatures"][0]["chains"]
+    root, tip, *end = chain.split(":")
+    assert (found["root"], found["tip"], found["chain_length"]) == (root, tip, length)
+    assert found["solver"] == solver
+    assert not end or found["end_bone"] == end[0]
+
+
+def test_a_set_up_goes_from_one_rig_to_another(run: Run, data_dir: Path, tmp_path: Path) -> None:
+    rig = data_dir / "rigs" / "mpfb_mixamo.blend"
+    run("add", rig, "-o", tmp_path / "a.blend", "--limbs", "legs")
+    setup = json.loads(run("inspect", tmp_path / "a.blend")[1])
+    for chain in setup["armatures"][0]["chains"]:
+        chain["softness"] = 0.05
+        chain["joints"] = {chain["tip"]: {"joint_kind": "HINGE", "joint_min_angle": 0.1}}
+    (tmp_path / "setup.json").write_text(json.dumps(setup))
+    assert run("add", rig, "-o", tmp_path / "b.blend", "--setup", tmp_path / "setup.json")[0] == 0
+    found = json.loads(run("inspect", tmp_path / "b.blend")[1])["armatures"][0]["chains"]
+    assert sorted(chain["tip"] for chain in found) == ["mixamorig:LeftLeg", "mixamorig:RightLeg"]
+    for chain in found:
+        assert chain["softness"] == pytest.approx(0.05)
+        assert chain["joints"][chain["tip"]]["joint_kind"] == "HINGE"
+        assert chain["joints"][chain["tip"]]["joint_min_angle"] == pytest.approx(0.1)
+
+
+ADD_REFUSALS = {
+    "no such bone": (["--chain", "LeftArm:LeftForArm"], "no bone 'LeftForArm'; did you mean 'LeftForeArm'?"),
+    "no such end": (["--chain", "LeftArm:LeftForeArm:Paw"], "no bone 'Paw'"),
+    "turned round": (["--chain", "LeftForeArm:LeftArm"], "'LeftArm' is not below 'LeftForeArm'"),
+    "other branch": (["--chain", "LeftArm:RightForeArm"], "'RightForeArm' is not below 'LeftArm'"),
+    "no such armature": (["--armature", "Nobody"], "no armature is named 'Nobody': there is olafhaag_walk01"),
+    "no such set-up": (["--setup", "nowhere.json"], "nowhere.json can't be read"),
+}
+
+
+@pytest.mark.parametrize("case", ADD_REFUSALS)
+def test_add_refuses_and_writes_nothing(run: Run, data_dir: Path, tmp_path: Path, case: str) -> None:
+    words, reason = ADD_REFUSALS[case]
+    refused(run("add", data_dir / "bvh/olafhaag_walk01.bvh", "-o", tmp_path / "out.blend", *words), reason)
+    assert not list(tmp_path.iterdir())
+
+
+def test_chains_live_in_blend_only(run: Run, data_dir: Path, tmp_path: Path) -> None:
+    refused(run("add", data_dir / "bvh/olafhaag_walk01.bvh", "-o", tmp_path / "out.bvh"), ".bvh is not one of .blend")
+
+
+def test_a_rig_without_limbs_is_refused(run: Run, tmp_path: Path) -> None:
+    rigs.rig("C6")
+    files.save_file(tmp_path / "in.blend")
+    refused(run("add", tmp_path / "in.blend", "-o", tmp_path / "out.blend"), "no arm or leg found in Rig")
+
+
+def test_a_collapsed_limb_is_refused(run: Run, data_dir: Path, tmp_path: Path) -> None:
+    """The capture keys all bones into one point."""
+    refused(run("add", data_dir / "bvh" / "makehuman_tpose.bvh", "-o", tmp_path / "out.blend"), "collapsed")
+    assert not (tmp_path / "out.blend").exists()
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"armatures": [{"chains": [{}]}]}'])
+def test_what_is_no_set_up_is_refused(run: Run, data_dir: Path, tmp_path: Path, text: str) -> None:
+    (tmp_path / "s.json").write_text(text)
+    words = ("add", data_dir / "rigs/mpfb_mixamo.blend", "-o", tmp_path / "o.blend", "--setup", tmp_path / "s.json")
+    refused(run(*words), "s.json is not what inspect prints")
+
+
+# Bake
+
+
+def test_a_bake_reaches_the_target_on_every_frame(run: Run, tmp_path: Path) -> None:
+    saved_rig(tmp_path / "in.blend")
+    status, out, err = run("bake", tmp_path / "in.blend", "-o", tmp_path / "out.blend", "--after", "remove")
+    assert (status, err) == (0, "")
+    assert "Baked 1 chains over 10 frames" in out
+    files.open_file(tmp_path / "out.blend")
+    for frame in range(1, 11):
+        rigs.frame_set(frame)
+        assert rigs.tip_error(bpy.data.objects["Rig"], "lo", bpy.data.objects["T"], "hand") < 1e-5
+    assert bpy.data.objects["Rig"].pose.bones["lo"].limb_ik_solver == 'NONE'
+
+
+def test_the_input_is_overwritten_only_where_it_is_named(run: Run, tmp_path: Path) -> None:
+    path = saved_rig(tmp_path / "in.blend")
+    before = path.read_bytes()
+    assert run("bake", path, "-o", tmp_path / "out.blend")[0] == 0
+    assert path.read_bytes() == before
+    refused(run("bake", path, "-o", tmp_path), "is an input, which would be overwritten")
+    assert path.read_bytes() == before
+    assert run("bake", path, "-o", path)[0] == 0
+    assert path.read_bytes() != before
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--frames", "20:10"], "--frames 20:10 is empty"),
+        (["--frames", "500:600"], "--frames 500:600 is outside the animation, which has 1:10"),
+        (["--frames", "-20:-10"], "--frames -20:-10 is outside"),
+        (["--action", "Nope"], "no action is named 'Nope'"),
+    ],
+)
+def test_bake_refuses_and_writes_nothing(run: Run, tmp_path: Path, words: list[str], reason: str) -> None:
+    path = saved_rig(tmp_path / "in.blend")
+    refused(run("bake", path, "-o", tmp_path / "out.blend", *words), reason)
+    assert [found.name for found in tmp_path.iterdir()] == ["in.blend"]
+
+
+def test_bake_takes_part_of_the_range(run: Run, tmp_path: Path) -> None:
+    path = saved_rig(tmp_path / "in.blend")
+    assert "over 3 frames" in run("bake", path, "-o", tmp_path / "a.blend", "--frames", "2:4")[1]
+    assert "over 5 frames" in run("bake", path, "-o", tmp_path / "b.blend", "--step", "2", "--frames", "1:9")[1]
+
+
+def test_a_rig_without_chains_is_not_baked(run: Run, data_dir: Path, tmp_path: Path) -> None:
+    refused(run("bake", data_dir / "bvh/makehuman_walk1.bvh", "-o", tmp_path / "o.bvh"), "has no IK chain to bake")
+
+
+USAGE = [
+    [],
+    ["fly"],
+    ["inspect"],
+    ["bake", "in.blend"],
+    ["bake", "in.blend", "-o", "out.blend", "--step", "0"],
+    ["bake", "in.blend", "-o", "out.blend", "--frames", "a:b"],
+    ["bake", "in.blend", "-o", "out.blend", "--reduce", "-1"],
+    ["bake", "in.blend", "-o", "out.blend", "--jobs", "none"],
+    ["bake", "in.blend", "-o", "out.blend", "--after", "never"],
+    ["add", "in.blend", "-o", "out.blend", "--limbs", "wings"],
+    ["add", "in.blend", "-o", "out.blend", "--chain", "one"],
+    ["add", "in.blend", "-o", "out.blend", "--chain", "a:b:c:d"],
+    ["add", "in.blend", "-o", "out.blend", "--limbs", "arms", "--chain", "a:b"],
+]
+
+
+@pytest.mark.parametrize("words", USAGE, ids=" ".join)
+def test_usage_is_status_2_and_on_stderr(run: Run, words: list[str]) -> None:
+    status, out, err = run(*words)
+    assert (status, out) == (2, "")
+    assert err.startswith("usage: ")
+
+
+@pytest.mark.parametrize("command", ["", "inspect", "add", "bake", "demo"])
+def test_help_is_a_result(run: Run, command: str) -> None:
+    status, out, err = run(*filter(None, [command]), "--help")
+    assert (status, err) == (0, "")
+    assert out.startswith("usage: limb-ik")
+
+
+# Many files
+
+
+def test_one_bad_file_costs_the_others_nothing(run: Run, tmp_path: Path) -> None:
+    good = [saved_rig(tmp_path / f"{name}.blend") for name in "ab"]
+    bad = tmp_path / "bad.blend"
+    bad.write_bytes(b"BLENDER, but not really")
+    out, report = tmp_path / "out", tmp_path / "report.json"
+    words = ("bake", good[0], bad, good[1], "-o", out, "--jobs", "2", "--report", report)
+    status, printed, err = run(*words)
+    assert status == 1
+    assert [line.split(":")[0] for line in printed.splitlines()] == [str(out / "a.blend"), str(out / "b.blend")]
+    assert err.startswith(f"failed: {bad}: bad.blend can't be read")
+    assert [entry["status"] for entry in json.loads(report.read_text())["files"]] == ["done", "failed", "done"]
+    assert sorted(path.name for path in out.iterdir()) == ["a.blend", "b.blend"]
+
+    when = {path: path.stat().st_mtime_ns for path in out.iterdir()}
+    os.utime(good[1])
+    saved_rig(bad)
+    assert run(*words, "--resume")[0] == 0
+    assert [entry["status"] for entry in json.loads(report.read_text())["files"]] == ["skipped", "done", "done"]
+    assert (out / "a.blend").stat().st_mtime_ns == when[out / "a.blend"]
+    assert (out / "b.blend").stat().st_mtime_ns > when[out / "b.blend"]
+
+
+@pytest.mark.parametrize("out", ["out.blend", "there"])
+def test_several_files_go_into_a_folder(run: Run, tmp_path: Path, out: str) -> None:
+    (tmp_path / "there").write_text("a file")
+    refused(run("bake", "a.blend", "b.blend", "-o", tmp_path / out), "is not a folder, which it has to be for 2 files")
+
+
+def test_two_files_never_become_one(run: Run, tmp_path: Path) -> None:
+    refused(run("bake", "x/a.blend", "y/a.blend", "-o", tmp_path), "two files would be written as")
+    refused(run("bake", "x/a.glb", "y/a.vrm", "-o", tmp_path), "two files would be written as")
+
+
+# A process of its own
+
+
+def test_a_process_prints_results_alone_and_ends(data_dir: Path) -> None:
+    done = run_process("inspect", data_dir / "gltf" / "CesiumMan.glb")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(json.loads(done.stdout)["armatures"][0]["limbs"]) == 4
+
+
+@pytest.mark.parametrize("is_hidden", [False, True])
+def test_a_blocked_python_driver_stops_the_bake_and_is_named(run: Run, tmp_path: Path, is_hidden: bool) -> None:
+    path = saved_rig(tmp_path / "in.blend")
+    give_driver(path, "T", "location", 2, "len(bpy.data.objects) * 0.4", is_hidden)
+    done = run_process("bake", path, "-o", tmp_path / "out.blend")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "blocked a Python driver" in done.stderr
+    assert "T: location[2] = len(bpy.data.objects) * 0.4" in done.stderr
+    assert not (tmp_path / "out.blend").exists()
+    done = run_process("bake", path, "-o", tmp_path / "out.blend", "--trust")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_driver_that_fails_stops_the_bake_though_scripts_may_run(run: Run, tmp_path: Path) -> None:
+    """After a failed driver Blender 4.5 hangs at exit; the command ends all the same."""
+    path = saved_rig(tmp_path / "in.blend")
+    give_driver(path, "T", "location", 1, "no_such_name + 1")
+    done = run_process("bake", path, "-o", tmp_path / "out.blend", "--trust")
+    assert done.returncode == 1
+    assert "a Python driver that the rig needs fails (T: location[1] = no_such_name + 1)" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "expression"), [("Far", "len(bpy.data.objects)"), ("T", "frame * 0.01")], ids=["not needed", "simple"]
+)
+def test_other_drivers_are_no_hindrance(run: Run, tmp_path: Path, name: str, expression: str) -> None:
+    path = saved_rig(tmp_path / "in.blend")
+    rigs.empty("Far", (9, 9, 9))
+    files.save_file(path)
+    give_driver(path, name, "location", 2, expression)
+    done = run_process("bake", path, "-o", tmp_path / "out.blend")
+    assert done.returncode == 0, done.stderr
