@@ -203,7 +203,10 @@ def quaternion(values: Array) -> Quaternion:
 
 
 class Limb(NamedTuple):
-    """A case in the root joint's rest frame, in doubles."""
+    """A case in the root joint's rest frame, in doubles.
+
+    ``is_over``: FK bends past straight; such a limb keeps its own way for a while, the pole waits.
+    """
 
     upper: Array
     lower: Array
@@ -213,6 +216,7 @@ class Limb(NamedTuple):
     length: float
     distance: float
     height: float
+    is_over: bool
 
 
 def limb_of(case: Case) -> Limb:
@@ -226,7 +230,9 @@ def limb_of(case: Case) -> Limb:
     angle = kept_offset(fk, height)
     elbow = axis_matrix(np.array(aim.line), np.array(angle)) @ np.array(aim.side)
     to_target = frame.T @ (np.array(aim.line) * aim.distance)
-    return Limb(upper, lower, root_fk.T @ mid_frame, to_target, frame.T @ elbow, fk.length, aim.distance, height)
+    is_over = abs(fk.offset) > 0.5 * math.pi
+    carry = root_fk.T @ mid_frame
+    return Limb(upper, lower, carry, to_target, frame.T @ elbow, fk.length, aim.distance, height, is_over)
 
 
 def bent(case: Case, limb: Limb) -> Array:
@@ -311,7 +317,7 @@ def check(case: Case, tally: Tally) -> None:
     swivels = legal_swivels(case, limb, 0.0) if root.limits.kind != JointKind.HINGE else np.array([])
     if len(swivels) and not is_reached:
         tally.unreached += 1
-    if len(swivels) and is_reached and limb.height > STRAIGHT * limb.length:
+    if len(swivels) and is_reached and limb.height > STRAIGHT * limb.length and not limb.is_over:
         elbow = root_local @ limb.upper
         line = unit(limb.to_target)
         out = elbow - line * (line @ elbow)
