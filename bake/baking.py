@@ -1,31 +1,34 @@
 """Baking: IK to keyframes. All frames are read first, then written; nothing else in the file changes.
 
-Plain functions; the operator and the command line call ``bake``.
+Plain functions; the operator and the command line call ``bake``, or ``bake_steps``
+where a person shall see it go on and be able to stop it.
 """
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import bpy
 import numpy as np
 
-from ..rig import fk_pose, marks, setup
-from ..rig.chains import ChainSetup, setup_of
+from ..rig import channels, marks, needs, setup
+from ..rig.chains import setup_of
 from ..rig.compat import animation_range
 from ..rig.errors import LimbIKError
-from ..rig.evaluate import Evaluation
-from ..rig.sampling import sample
-from ..solvers import rotations
-from ..solvers.chain import Status
+from ..rig.sampling import sampled
 from . import keys
-from .key_table import Floats
-from .match_range import chains_named
+from .few_keys import FewKeys, few_keys
+from .key_table import SAME_FRAME, Floats
+from .reading import Reading, Row, Work, bones_of, reader, rotation_table, rows_of
+from .reduce import sample_frames
 from .writable import check_writable
 
 AFTER = ('MUTE', 'REMOVE', 'KEEP')
+Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,7 @@ class BakeOptions:
 
     Units: frames. ``frame_start``, ``frame_end`` None: the action's range, else the scene's. ``tips`` by armature
     name; an armature that is not named bakes all its chains. ``after``: what becomes of the chains.
+    ``reduce``: metres (units of the world times the scene's unit scale) by which few keys may miss; 0: every frame.
     """
 
     frame_start: float | None = None
@@ -46,7 +50,14 @@ class BakeOptions:
 
 @dataclass(frozen=True, slots=True)
 class BakeReport:
-    """What was baked. ``skipped``: chains that can't be solved, with the reason; ``notes``: what to know."""
+    """What was baked.
+
+    Attributes:
+        keys: written; ``keys_before``: those of a bake with a key on every frame.
+        error: metres that few keys miss a joint or a tip by at most, at frames and halves; 0 without ``reduce``.
+        skipped: chains that can't be solved, with the reason.
+        notes: what to know.
+    """
 
     armatures: int
     chains: int
@@ -55,48 +66,79 @@ class BakeReport:
     seconds: float
     skipped: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    keys_before: int = 0
+    error: float = 0.0
 
     def sentence(self) -> str:
         """The report in one line for people."""
         text = f"Baked {self.chains} chains over {self.frames} frames: {self.keys} keys in {self.seconds:.2f} s"
+        if self.keys_before > self.keys:
+            text += f", {self.keys_before} before reducing, off by {1000.0 * self.error:.2g} mm at most"
         return "; ".join((text, *self.skipped, *self.notes))
 
 
 @dataclass(frozen=True, slots=True)
-class _Work:
-    """One armature's part of a bake."""
+class _Result:
+    """What is to be written for one armature."""
 
-    obj: bpy.types.Object
-    chains: tuple[ChainSetup, ...]
-    bones: tuple[int, ...]
-    frames: tuple[float, ...]
+    work: Work
+    table: dict[str, Floats]
+    few: FewKeys | None
 
 
-def bake(context: bpy.types.Context, objects: Sequence[bpy.types.Object], options: BakeOptions) -> BakeReport:
+def bake(
+    context: bpy.types.Context,
+    objects: Sequence[bpy.types.Object],
+    options: BakeOptions,
+    progress: Progress | None = None,
+) -> BakeReport:
     """Bake the chains of armatures to keys of the bones' own rotation channels.
 
     Args:
         context: gives scene, frame rate and range.
         objects: original armature objects.
         options: see ``BakeOptions``.
+        progress: called with the frames read so far and their number; what it raises ends the bake without a change.
 
     Raises:
         LimbIKError: nothing can be baked, or a key can't be written; nothing was changed then.
     """
+    steps = bake_steps(context, objects, options)
+    try:
+        while True:
+            done, total = next(steps)
+            if progress is not None:
+                progress(done, total)
+    except StopIteration as end:
+        report: BakeReport = end.value
+        return report
+    finally:
+        steps.close()
+
+
+def bake_steps(
+    context: bpy.types.Context, objects: Sequence[bpy.types.Object], options: BakeOptions
+) -> Generator[tuple[int, int], None, BakeReport]:
+    """``bake`` in steps: yields frames read and their number, after each; closed early it leaves all as it was."""
     began = time.perf_counter()
-    if options.after not in AFTER:
-        raise LimbIKError(f"after a bake chains can be {', '.join(AFTER)}, not {options.after!r}")
+    _check_options(options)
     skipped: list[str] = []
-    works = [_work(context, obj, options, skipped) for obj in objects]
-    works = [work for work in works if work.chains]
+    works = [work for obj in objects if (work := _work(context, obj, options, skipped)).chains]
     if not works:
         raise LimbIKError("nothing to bake: " + ("; ".join(skipped) or "no chain"))
     _check_keep(works, options)
-    tables = _read(context, works)
-    for work, values in zip(works, tables, strict=True):
-        _check(work, values)
-    notes = tuple(note for work in works for note in _partial_range(work))
-    written = sum(_write(work, values) for work, values in zip(works, tables, strict=True))
+    for work in works:
+        _check_writable(work, options)
+    need = needs.scene_need(context.scene, [work.obj for work in works])
+    notes = [] if need is None else [f"frames were read in the scene itself: {need.reason}"]
+    rows = [rows_of(work) if options.reduce else [] for work in works]
+    readings = yield from _read(context, works, rows, options)
+    works, readings = _without_unsolved(works, readings, skipped, notes)
+    unit = context.scene.unit_settings.scale_length
+    tolerance = options.reduce / unit
+    results = [_result(work, rows_of(work), taken, tolerance) for work, taken in zip(works, readings, strict=True)]
+    notes += [note for work in works for note in _partial_range(work)]
+    written = sum(_write(result) for result in results)
     for work in works:
         _afterwards(context, work, options.after)
     return BakeReport(
@@ -106,127 +148,171 @@ def bake(context: bpy.types.Context, objects: Sequence[bpy.types.Object], option
         keys=written,
         seconds=time.perf_counter() - began,
         skipped=tuple(skipped),
-        notes=notes,
+        notes=tuple(notes),
+        keys_before=sum(len(one.work.frames) * rows.shape[1] for one in results for rows in one.table.values()),
+        error=max((one.few.error * unit for one in results if one.few is not None), default=0.0),
     )
 
 
-def _work(context: bpy.types.Context, obj: bpy.types.Object, options: BakeOptions, skipped: list[str]) -> _Work:
+def _check_options(options: BakeOptions) -> None:
+    if options.after not in AFTER:
+        raise LimbIKError(f"after a bake chains can be {', '.join(AFTER)}, not {options.after!r}")
+    if not 0.0 <= options.reduce < math.inf:
+        raise LimbIKError(f"keys can be reduced by a length from 0 up, not {options.reduce:g}")
+
+
+def _work(context: bpy.types.Context, obj: bpy.types.Object, options: BakeOptions, skipped: list[str]) -> Work:
     setup.check_armature(obj)
     tips = options.tips.get(obj.name, ())
     known = {chain.tip: chain for chain in setup_of(obj).chains}
-    if tips:
-        for tip in tips:
-            if tip not in known:
-                raise LimbIKError(f"no chain ends at '{tip}' of '{obj.name}'")
+    for tip in tips:
+        if tip not in known:
+            raise LimbIKError(f"no chain ends at '{tip}' of '{obj.name}'")
     chosen = [known[tip] for tip in tips] if tips else list(known.values())
     for chain in chosen:
         if reason := "muted" if chain.is_muted else chain.problem:
             skipped.append(f"'{chain.tip}' skipped: {reason}")
     chains = tuple(chain for chain in chosen if not chain.problem and not chain.is_muted)
-    bones = {bone for chain in chains for bone in chain.turned}
-    bones |= {chain.end for chain in chains if chain.end >= 0 and chain.end_rotation != 'KEEP_LOCAL'}
-    bones -= setup_of(obj).driven
-    return _Work(obj, chains, tuple(sorted(bones)), frames_of(context, obj, options))
+    return Work(obj, chains, bones_of(obj, chains), frames_of(context, obj, options))
 
 
 def frames_of(context: bpy.types.Context, obj: bpy.types.Object, options: BakeOptions) -> tuple[float, ...]:
-    """The frames of a bake: every ``step`` from start to end, the last one included.
+    """The frames of a bake: every ``step`` from start to end, the last one included; whole ones of a motion's range.
 
     Raises:
         LimbIKError: the range holds no frame.
     """
     own = animation_range(obj) or (context.scene.frame_start, context.scene.frame_end)
-    start = own[0] if options.frame_start is None else options.frame_start
-    end = own[1] if options.frame_end is None else options.frame_end
+    start = math.floor(own[0] + SAME_FRAME) if options.frame_start is None else options.frame_start
+    end = math.ceil(own[1] - SAME_FRAME) if options.frame_end is None else options.frame_end
     if end < start:
         raise LimbIKError(f"the frame range {start:g}…{end:g} holds no frame")
-    frames = np.arange(start, end + 1e-6, max(1, options.step))
-    if frames[-1] < end - 1e-6:
+    frames = np.arange(start, end + SAME_FRAME, max(1, options.step), dtype=np.float64)
+    if frames[-1] < end - SAME_FRAME:
         frames = np.append(frames, end)
     return tuple(float(frame) for frame in frames)
 
 
-def _check_keep(works: Sequence[_Work], options: BakeOptions) -> None:
+def _check_keep(works: Sequence[Work], options: BakeOptions) -> None:
     """Refuse to keep chains in play where they would be applied twice."""
     if options.after != 'KEEP':
         return
     for work in works:
         for chain in work.chains:
-            tip = work.obj.pose.bones[chain.tip]
-            is_whole = tip.limb_ik_weight in (0.0, 1.0)  # type: ignore[attr-defined]
+            tip: Any = work.obj.pose.bones[chain.tip]
+            is_whole = tip.limb_ik_weight in (0.0, 1.0) and not _is_animated(work.obj, chain.tip)
             if chain.target_space != 'WORLD' or not is_whole:
                 raise LimbIKError(
                     f"the chain of '{chain.tip}' would act twice if it stayed on after the bake; mute or remove it"
                 )
 
 
-def _read(context: bpy.types.Context, works: Sequence[_Work]) -> list[dict[str, Floats]]:
-    """Raw rotations of every work's bones on its frames, continuous in time."""
-    frames = sorted({frame for work in works for frame in work.frames})
+def _is_animated(obj: bpy.types.Object, tip: str) -> bool:
+    """Whether weight or switch of a chain change in time: in between them IK would be applied to itself."""
+    prefix = f'pose.bones["{bpy.utils.escape_identifier(tip)}"].limb_ik_'
+    paths = {f"{prefix}weight", f"{prefix}use_ik"}
+    return any(path in paths for path, _ in channels.animated_paths(obj))
+
+
+def _read(
+    context: bpy.types.Context, works: Sequence[Work], rows: Sequence[Sequence[Row]], options: BakeOptions
+) -> Generator[tuple[int, int], None, list[list[Reading]]]:
+    """What each work needs at each of its frames, and at the middles between them where keys are reduced."""
+    wanted = [_sample_frames(work, options) for work in works]
+    frames = sorted(set().union(*wanted))
+    taken = sampled(context, [work.obj for work in works], frames, reader(works, rows), only=_solved_chains(works))
+    by_frame = {}
+    try:
+        for number, (frame, readings) in enumerate(zip(frames, taken, strict=True), start=1):
+            by_frame[frame] = readings
+            yield number, len(frames)
+    finally:
+        taken.close()
+    return [[by_frame[frame][i] for frame in own] for i, own in enumerate(wanted)]
+
+
+def _sample_frames(work: Work, options: BakeOptions) -> tuple[float, ...]:
+    if not options.reduce:
+        return work.frames
+    return tuple(float(frame) for frame in sample_frames(np.asarray(work.frames)))
+
+
+def _solved_chains(works: Sequence[Work]) -> list[tuple[marks.Key, str]]:
+    """The chains that are baked, and all others of the file: what is baked may hang on them."""
     chosen = [(marks.key_of(work.obj), chain.tip) for work in works for chain in work.chains]
-    only = chosen + _others(works)
-    samples = sample(context, [work.obj for work in works], frames, _reader(works), only=only)
-    by_frame = dict(zip(frames, samples, strict=True))
-    return [_table(work, [by_frame[frame][number] for frame in work.frames]) for number, work in enumerate(works)]
+    return chosen + [(marks.key_of(rig), chain.tip) for rig in marks.rigs() for chain in setup_of(rig).chains]
 
 
-def _others(works: Sequence[_Work]) -> list[tuple[marks.Key, str]]:
-    """Chains that are not baked but solved: what is baked may hang on them."""
-    chosen = {(marks.key_of(work.obj), chain.tip) for work in works for chain in work.chains}
-    every = [(marks.key_of(rig), chain.tip) for rig in marks.rigs() for chain in setup_of(rig).chains]
-    return [link for link in every if link not in chosen]
+def _without_unsolved(
+    works: Sequence[Work], readings: Sequence[list[Reading]], skipped: list[str], notes: list[str]
+) -> tuple[list[Work], list[list[Reading]]]:
+    """Leave out chains that could be solved on no frame; say of the others on how many they could not.
+
+    Raises:
+        LimbIKError: none is left.
+    """
+    kept, taken = [], []
+    for work, own in zip(works, readings, strict=True):
+        chains = []
+        for chain in work.chains:
+            problems = [reading.problems[chain.tip] for reading in own if chain.tip in reading.problems]
+            if len(problems) == len(own):
+                skipped.append(f"'{chain.tip}' skipped: {problems[0]}")
+                continue
+            if problems:
+                notes.append(f"'{chain.tip}' shows FK on {len(problems)} of {len(own)} frames: {problems[0]}")
+            chains.append(chain)
+        bones = bones_of(work.obj, chains)
+        if chains:
+            kept.append(replace(work, chains=tuple(chains), bones=bones))
+            taken.append(own if bones == work.bones else [_only(work, reading, bones, chains) for reading in own])
+    if not kept:
+        raise LimbIKError("nothing to bake: " + "; ".join(skipped))
+    return kept, taken
 
 
-def _reader(works: Sequence[_Work]) -> Callable[[Evaluation], list[list[rotations.Quat]]]:
-    keys_of = [marks.key_of(work.obj) for work in works]
-
-    def read(run: Evaluation) -> list[list[rotations.Quat]]:
-        found = []
-        for key, work in zip(keys_of, works, strict=True):
-            rig = run.rigs.get(key)
-            if rig is None:
-                raise LimbIKError(f"'{work.obj.name}' has no pose to read: it is in rest position or edit mode")
-            found.append([rig.state.rotations[bone] for bone in work.bones])
-        return found
-
-    return read
+def _only(work: Work, reading: Reading, bones: Sequence[int], chains: Sequence[Any]) -> Reading:
+    """A reading of some of the bones and chains."""
+    columns = [work.bones.index(bone) for bone in bones]
+    tips = {chain.tip for chain in chains}
+    places = [one for one, row in zip(reading.places, rows_of(work), strict=False) if row.chain.tip in tips]
+    turns, near = [reading.turns[i] for i in columns], [reading.near[i] for i in columns]
+    return replace(reading, turns=turns, near=near, places=places)
 
 
-def _table(work: _Work, samples: Sequence[Sequence[rotations.Quat]]) -> dict[str, Floats]:
-    table = {}
-    for column, bone in enumerate(work.bones):
-        pose_bone = work.obj.pose.bones[bone]
-        mode, raw = pose_bone.rotation_mode, fk_pose.read_raw(pose_bone)
-        rows = []
-        for sampled in samples:
-            raw = fk_pose.to_raw(sampled[column], mode, raw)
-            rows.append(raw)
-        table[pose_bone.name] = keys.continuous_rotations(np.array(rows, dtype=np.float64), mode)
-    return table
+def _result(work: Work, rows: Sequence[Row], readings: Sequence[Reading], tolerance: float) -> _Result:
+    table = rotation_table(work, readings)
+    if not tolerance:
+        return _Result(work, table, None)
+    return _Result(work, table, few_keys(work, rows, readings, table, tolerance))
 
 
-def _check(work: _Work, values: dict[str, Floats]) -> None:
-    paths = [keys.rotation_path(work.obj.pose.bones[name]) for name in values]
-    check_writable(work.obj, paths, np.asarray(work.frames))
+def _check_writable(work: Work, options: BakeOptions) -> None:
+    paths = [keys.rotation_path(work.obj.pose.bones[bone]) for bone in work.bones]
+    check_writable(work.obj, paths, np.asarray(work.frames), is_every_frame=not options.reduce)
 
 
-def _write(work: _Work, values: dict[str, Floats]) -> int:
-    return keys.write_rotation_keys(work.obj, values, np.asarray(work.frames, dtype=np.float64))
+def _write(result: _Result) -> int:
+    obj = result.work.obj
+    if result.few is not None:
+        return keys.write_rotation_fits(obj, result.few.fits)
+    return keys.write_rotation_keys(obj, result.table, np.asarray(result.work.frames, dtype=np.float64))
 
 
-def _partial_range(work: _Work) -> list[str]:
+def _partial_range(work: Work) -> list[str]:
     own = animation_range(work.obj)
     first, last = work.frames[0], work.frames[-1]
     if own is None or (own[0] >= first and own[1] <= last):
         return []
     lost = [f"{a:g}…{b:g}" for a, b in ((own[0], first - 1), (last + 1, own[1])) if a <= b]
-    return [f"frames {' and '.join(lost)} of '{work.obj.name}' lose IK"]
+    return [f"frames {' and '.join(lost)} of '{work.obj.name}' lose IK"] if lost else []
 
 
-def _afterwards(context: bpy.types.Context, work: _Work, after: str) -> None:
+def _afterwards(context: bpy.types.Context, work: Work, after: str) -> None:
     for chain in work.chains:
         if after == 'REMOVE':
             setup.remove_chain(context, work.obj, chain.tip)
         elif after == 'MUTE':
-            work.obj.pose.bones[chain.tip].limb_ik_mute = True  # type: ignore[attr-defined]
+            tip: Any = work.obj.pose.bones[chain.tip]
+            tip.limb_ik_mute = True
     marks.touch(work.obj)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -29,6 +30,7 @@ class ChainMotion:
         values: each bone's rotation channels (samples × 3 or 4), root first, continuous.
         modes: each bone's rotation mode.
         follows_parent: whether each bone turns with the one before (inherit rotation).
+        carried: points (samples × n × 3) that hang on the bone with a number, such as the joints of another chain.
 
     Space: one space for heads and frames, in which the error is measured (armature, or world). Units: its lengths.
     """
@@ -38,6 +40,7 @@ class ChainMotion:
     values: tuple[Floats, ...]
     modes: tuple[str, ...]
     follows_parent: tuple[bool, ...]
+    carried: tuple[tuple[int, Floats], ...] = ()
 
 
 def chain_error(motion: ChainMotion) -> ErrorFunction:
@@ -50,7 +53,9 @@ def chain_error(motion: ChainMotion) -> ErrorFunction:
     frames = [_unit(motion.frames[:, i].astype(np.float64), _NO_TURN) for i in range(len(wanted))]
     back = [_product(_conjugate(q), _conjugate(frame)) for q, frame in zip(wanted, frames, strict=True)]
     splits = np.cumsum([rows.shape[1] for rows in motion.values])[:-1]
-    steps = np.diff(motion.heads.astype(np.float64), axis=1)  # mathutils gives numpy 32 bits in Blender 5.3
+    heads = motion.heads.astype(np.float64)  # mathutils gives numpy 32 bits in Blender 5.3
+    steps = np.diff(heads, axis=1)
+    carried = [(bone, points - heads[:, None, bone]) for bone, points in motion.carried]
 
     def error(candidate: Floats) -> Floats:
         turn = np.tile(_NO_TURN, (len(candidate), 1))
@@ -59,11 +64,19 @@ def chain_error(motion: ChainMotion) -> ErrorFunction:
             local = to_quaternions(rows, motion.modes[i])
             own = _product(frames[i], _product(local, back[i]))
             turn = _product(turn, own) if motion.follows_parent[i] else own
+            for arms in (arms for bone, arms in carried if bone == i):
+                largest = np.maximum(largest, _carried_miss(turn, miss, arms))
             miss = miss + _rotated(turn, steps[:, i]) - steps[:, i]
             largest = np.maximum(largest, np.linalg.norm(miss, axis=1))
         return largest
 
     return error
+
+
+def _carried_miss(turn: Floats, miss: Floats, arms: Floats) -> Floats:
+    """The largest miss of points that a bone carries: its head's own, and what its turn adds at the end of each arm."""
+    misses = [np.linalg.norm(miss + _rotated(turn, arms[:, i]) - arms[:, i], axis=1) for i in range(arms.shape[1])]
+    return cast(Floats, np.max(misses, axis=0))
 
 
 def fit_bones(frames: Floats, motions: Mapping[str, Floats], error: ErrorFunction, tolerance: float) -> dict[str, Fit]:

@@ -78,6 +78,6 @@ class LIMB_IK_OT_bake(OverRange, OnChains, bpy.types.Operator):
             step=self.step,
             tips={obj.name: tuple(self.chosen(context, obj))},
             after=self.after,
-            reduce=self.reduce,
+            reduce=self.reduce * context.scene.unit_settings.scale_length,
         )
         return baking.bake(context, [obj], options).sentence()

@@ -1,20 +1,21 @@
 """Reading frames: the FK pose and the solved pose of rigs over a range, without touching the user's scene.
 
 Frames are read in a scene of their own that holds just the armatures; what their
-targets need comes along through the dependency number. The live handlers neither
-solve nor write there. This module must not write keys.
+targets need comes along through the dependency number. Where something depends on the
+user's scene itself (``needs``), frames are read there and its frame is put back. The
+live handlers neither solve nor write meanwhile. This module must not write keys.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import bpy
 
-from . import fk_pose, live_pause, marks
+from . import compat, dependency, fk_pose, live_pause, marks, needs, order
 from .evaluate import Evaluation, evaluate
 
 T = TypeVar("T")
@@ -45,18 +46,64 @@ def sample(
     Returns:
         One value per frame. Every rig holds its FK pose meanwhile and is solved again at the next update.
     """
+    return list(sampled(context, objects, frames, read, only=only, is_solved=is_solved))
+
+
+def sampled(
+    context: bpy.types.Context,
+    objects: Sequence[bpy.types.Object],
+    frames: Sequence[float],
+    read: Callable[[Evaluation], T],
+    *,
+    only: Sequence[tuple[marks.Key, str]] | None = None,
+    is_solved: bool = True,
+) -> Generator[T, None, None]:
+    """``sample``, one frame at a time; everything is put back when it ends or is closed.
+
+    Between two frames the caller must change nothing that the armatures hang on.
+    """
+    chains = None if only is None and is_solved else frozenset(only or ()) if is_solved else frozenset()
+
+    def solved(depsgraph: bpy.types.Depsgraph, held: list[bpy.types.Object], frame: float) -> T:
+        return read(evaluate(depsgraph, held, frame, is_fresh=True, is_forced=True, only=chains))
+
+    yield from visited(context, objects, frames, solved)
+
+
+def visited(
+    context: bpy.types.Context,
+    objects: Sequence[bpy.types.Object],
+    frames: Sequence[float],
+    look: Callable[[bpy.types.Depsgraph, list[bpy.types.Object], float], T],
+) -> Generator[T, None, None]:
+    """Go to each frame with every rig in FK and yield what ``look`` finds; see ``sampled``.
+
+    ``look`` gets the depsgraph, the rigs (original objects) that it holds, and the frame.
+    """
     rigs = [obj for obj in marks.rigs() if obj.is_editable]
     rigs += [obj for obj in objects if obj not in rigs]
-    chains = only if is_solved else ()
-    with live_pause.paused(), _showing_fk(rigs), _own_scene(context.scene, objects) as scene:
-        depsgraph = scene.view_layers[0].depsgraph
-        values = []
+    need = needs.scene_need(context.scene, objects)
+    place = _own_scene(context.scene, objects) if need is None else _users_scene(context)
+    with live_pause.paused(), _showing_fk(rigs), place as (scene, layer):
+        before = None if need is None or need.first is None else need.first - 1
         for frame in frames:
-            whole = math.floor(frame)
-            scene.frame_set(whole, subframe=frame - whole)
+            for whole in _played_first(before, frame):
+                scene.frame_set(whole)
+            _go(scene, frame)
+            before = None if before is None else max(before, math.floor(frame))
+            depsgraph = layer.depsgraph
             held = [rig for rig in rigs if rig.evaluated_get(depsgraph).is_evaluated]
-            values.append(read(evaluate(depsgraph, held, frame, is_fresh=True, is_forced=True, only=chains)))
-        return values
+            yield look(depsgraph, held, frame)
+
+
+def _played_first(before: int | None, frame: float) -> range:
+    """Whole frames to go through on the way to the next one: simulations have to be played."""
+    return range(0) if before is None else range(before + 1, math.floor(frame))
+
+
+def _go(scene: bpy.types.Scene, frame: float) -> None:
+    whole = math.floor(frame)
+    scene.frame_set(whole, subframe=frame - whole)
 
 
 @contextmanager
@@ -72,9 +119,23 @@ def _showing_fk(rigs: Sequence[bpy.types.Object]) -> Iterator[None]:
 
 
 @contextmanager
-def _own_scene(user_scene: bpy.types.Scene, objects: Sequence[bpy.types.Object]) -> Iterator[bpy.types.Scene]:
-    """A scene with just these objects and the user's timing, units, camera and gravity; gone afterwards."""
+def _users_scene(context: bpy.types.Context) -> Iterator[tuple[bpy.types.Scene, bpy.types.ViewLayer]]:
+    """The user's scene and view layer; its frame as before afterwards."""
+    scene = context.scene
+    frame = scene.frame_current_final
+    try:
+        yield scene, context.view_layer
+    finally:
+        _go(scene, frame)
+
+
+@contextmanager
+def _own_scene(
+    user_scene: bpy.types.Scene, objects: Sequence[bpy.types.Object]
+) -> Iterator[tuple[bpy.types.Scene, bpy.types.ViewLayer]]:
+    """A scene with just these rigs and the user's timing, units, camera and gravity; gone afterwards."""
     scene = bpy.data.scenes.new(SCENE_NAME)
+    pulls: list[bpy.types.Object] = []
     try:
         for name in RENDER_SETTINGS:
             setattr(scene.render, name, getattr(user_scene.render, name))
@@ -83,9 +144,34 @@ def _own_scene(user_scene: bpy.types.Scene, objects: Sequence[bpy.types.Object])
         scene.camera = user_scene.camera
         scene.use_gravity = user_scene.use_gravity
         scene.gravity = user_scene.gravity
-        for obj in objects:
+        for obj in order.with_upstream(objects, [*marks.rigs(), *objects]):
             scene.collection.objects.link(obj)
+            if _may_be_disabled(obj):
+                pulls.append(_pull(scene, obj))
         scene.view_layers[0].update()
-        yield scene
+        yield scene, scene.view_layers[0]
     finally:
+        for pull in pulls:
+            bpy.data.meshes.remove(pull.data)
         bpy.data.scenes.remove(scene)
+
+
+def _may_be_disabled(obj: bpy.types.Object) -> bool:
+    return obj.hide_viewport or compat.find_fcurve(obj, "hide_viewport") is not None
+
+
+def _pull(scene: bpy.types.Scene, obj: bpy.types.Object) -> bpy.types.Object:
+    """A visible mesh that hangs on the armature's pose and dependency number, so that Blender evaluates both.
+
+    Blender would leave them out of an armature that is disabled in viewports.
+    """
+    mesh = bpy.data.meshes.new(SCENE_NAME)
+    mesh.from_pydata([(0.0, 0.0, 0.0)], [], [])
+    pull = bpy.data.objects.new(SCENE_NAME, mesh)
+    modifier: Any = pull.modifiers.new("Armature", 'ARMATURE')
+    modifier.object = obj
+    variable = pull.driver_add("location", 0).driver.variables.new()
+    variable.targets[0].id = obj
+    variable.targets[0].data_path = dependency.NUMBER_PATH
+    scene.collection.objects.link(pull)
+    return pull
