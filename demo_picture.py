@@ -117,7 +117,8 @@ def _add(part: bpy.types.Object, material: bpy.types.Material) -> bpy.types.Obje
 
 def _material(name: str, colour: Colour) -> bpy.types.Material:
     material = bpy.data.materials.new(name)
-    material.use_nodes = True
+    if material.node_tree is None:  # up to Blender 4.5; later ones have nodes always
+        material.use_nodes = True
     inputs = cast(Any, material.node_tree).nodes["Principled BSDF"].inputs
     inputs["Base Color"].default_value = colour
     inputs["Roughness"].default_value = 0.45
@@ -134,7 +135,8 @@ def _stage() -> None:
     sun.rotation_euler = (math.radians(24.0), math.radians(-14.0), math.radians(-75.0))
     current_scene().collection.objects.link(sun)
     world = current_scene().world or bpy.data.worlds.new("World")
-    world.use_nodes = True
+    if world.node_tree is None:
+        world.use_nodes = True
     cast(Any, world.node_tree).nodes["Background"].inputs[0].default_value = (0.9, 0.94, 1.0, 1.0)
     cast(Any, world.node_tree).nodes["Background"].inputs[1].default_value = 0.5
     current_scene().world = world

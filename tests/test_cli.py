@@ -41,7 +41,11 @@ def run(blank: None, extension: ModuleType, capfd: pytest.CaptureFixture[str]) -
 def run_process(*words: object) -> subprocess.CompletedProcess[str]:
     """Runs a command the way ``limb-ik`` does, in a process of its own."""
     program = [sys.executable, "-c", cli_jobs.WHEEL_CHILD, "limb_ik", str(cli_jobs.FOLDER), *map(str, words)]
-    return subprocess.run(program, capture_output=True, text=True, timeout=PROCESS_SECONDS, check=False)
+    # bpy names its own colour configuration in this process's environment; 5.3 prints it in a child that finds it.
+    environment = {name: value for name, value in os.environ.items() if name != "OCIO"}
+    return subprocess.run(
+        program, capture_output=True, text=True, timeout=PROCESS_SECONDS, check=False, env=environment
+    )
 
 
 def refused(result: tuple[int, str, str], *parts: str) -> None:
