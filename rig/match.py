@@ -78,7 +78,9 @@ def _rotation_matrix(rotation: rotations.Quat) -> Matrix:
 def target_rotation(rig: Rig, chain: ChainSetup) -> rotations.Quat:
     """Orientation that the target needs for the end bone to keep its own; armature space."""
     bone = chain.end if chain.end >= 0 else chain.bones[-1]
-    own = rig.state.rotation(bone)
+    own = rig.state.rotation_if_any(bone)
+    if own is None:
+        raise LimbIKError(f"'{rig.setup.names[bone]}' of '{rig.obj.name}': scale of zero above it leaves it no rotation")
     return rotations.multiply(own, rotations.conjugate(rotations.as_quat(chain.end_offset)))
 
 

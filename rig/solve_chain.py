@@ -19,7 +19,7 @@ from ..solvers.rotations import Quat
 from . import channels
 from .chains import ChainSetup
 from .readouts import IDLE, Readout
-from .spaces import PoseState, matrix_to_armature, shear, to_armature
+from .spaces import PoseState, matrix_to_armature, orientation, shear, to_armature
 
 if TYPE_CHECKING:
     from .evaluate import Evaluation, Rig
@@ -45,6 +45,7 @@ POLE_DIRECTIONS: dict[str, Callable[[Chain], Vector]] = {
 NON_UNIFORM = 1e-3
 NON_UNIFORM_SCALE = "non-uniform scale above the chain: lengths change as it turns"
 ZERO_SCALE = "scale of zero above the chain"
+ZERO_SCALE_AT_END = "scale of zero leaves the end bone no rotation to take over: it keeps its own"
 
 
 def solve(run: Evaluation, rig: Rig, chain: ChainSetup) -> Readout:
@@ -59,10 +60,11 @@ def solve(run: Evaluation, rig: Rig, chain: ChainSetup) -> Readout:
     target = matrix_to_armature(run.world(rig.obj), run.linked_world(chain.target_key))
     goal = _goal(run, rig, chain, posed, target, tip)
     solution = SOLVERS[chain.solver](posed, goal)
-    end_fk = rig.state.rotation(chain.end) if chain.end >= 0 else None
+    end = _end_rotations(rig, chain, target)
     _turn(rig, chain, posed, solution, weight)
-    if end_fk is not None:
-        _turn_end(rig, chain, end_fk, target, weight)
+    if end is None:
+        return _readout(rig, chain, solution, ZERO_SCALE_AT_END if turns_end(rig, chain) else "")
+    _turn_end(rig, chain, *end, weight)
     return _readout(rig, chain, solution)
 
 
@@ -80,13 +82,13 @@ def effective_weight(run: Evaluation, obj: bpy.types.Object, tip: Any, chain: Ch
 
 def scale_problem(state: PoseState, chain: ChainSetup) -> str:
     """Why the scale above the turned bones forbids a solve; empty where it doesn't."""
+    if state.is_flat:
+        return ZERO_SCALE
     for bone in chain.turned:
-        if state.bones[bone].bone.inherit_scale == 'ALIGNED':
-            continue
         off = shear(state.frame(bone))
         if off >= 1.0:
             return ZERO_SCALE
-        if off > NON_UNIFORM:
+        if off > NON_UNIFORM and state.bones[bone].bone.inherit_scale != 'ALIGNED':
             return NON_UNIFORM_SCALE
     return ""
 
@@ -187,27 +189,39 @@ def _turn(rig: Rig, chain: ChainSetup, posed: Chain, solution: Solution, weight:
         rig.turned.add(bone)
 
 
-def _turn_end(rig: Rig, chain: ChainSetup, end_fk: Quat, target: Matrix, weight: float) -> None:
+def turns_end(rig: Rig, chain: ChainSetup) -> bool:
+    """Whether the chain gives its end bone a rotation."""
+    is_free = chain.end not in rig.setup.driven and chain.end not in rig.setup.is_constrained
+    return chain.end >= 0 and chain.end_rotation != 'KEEP_LOCAL' and is_free
+
+
+def _end_rotations(rig: Rig, chain: ChainSetup, target: Matrix) -> tuple[Quat, Quat] | None:
+    """FK's and the wanted orientation of the end bone, armature space; None where it isn't turned or has none."""
+    end_fk = rig.state.rotation_if_any(chain.end) if turns_end(rig, chain) else None
+    if end_fk is None or chain.end_rotation != 'TARGET':
+        return None if end_fk is None else (end_fk, end_fk)
+    turned = orientation(target)
+    if turned is None:
+        return None
+    if chain.target_space == 'FK':
+        rest = rotations.from_matrix(chain.target_rest)
+        return end_fk, rotations.multiply(rotations.multiply(turned, rotations.conjugate(rest)), end_fk)
+    return end_fk, rotations.multiply(turned, rotations.as_quat(chain.end_offset))
+
+
+def _turn_end(rig: Rig, chain: ChainSetup, end_fk: Quat, wanted: Quat, weight: float) -> None:
     """Turn the end bone as its setting says; in armature space, so that half way is half way for the eye."""
-    if chain.end_rotation == 'KEEP_LOCAL' or chain.end in rig.setup.driven or chain.end in rig.setup.is_constrained:
-        return
-    wanted = end_fk
-    if chain.end_rotation == 'TARGET':
-        turned = rotations.from_matrix(target)
-        if chain.target_space == 'FK':
-            rest = rotations.from_matrix(chain.target_rest)
-            wanted = rotations.multiply(rotations.multiply(turned, rotations.conjugate(rest)), end_fk)
-        else:
-            wanted = rotations.multiply(turned, rotations.as_quat(chain.end_offset))
     blended = rotations.slerp(end_fk, wanted, weight)
     frame = rig.state.frame_rotation(chain.end)
     rig.state.turn(chain.end, rotations.normalized(rotations.multiply(rotations.conjugate(frame), blended)))
     rig.turned.add(chain.end)
 
 
-def _readout(rig: Rig, chain: ChainSetup, solution: Solution) -> Readout:
+def _readout(rig: Rig, chain: ChainSetup, solution: Solution, end_note: str = "") -> Readout:
     error = solution.error * world_scale(rig.state)
-    note = chain.note or solution.reason
+    note = chain.note or solution.reason or end_note
+    if solution.status == Status.INVALID:
+        return Readout(solution.status, error, solution.reason)
     held = [rig.setup.names[bone] for bone in chain.turned if bone in rig.setup.driven]
     if held:
         note = f"rotation of '{held[0]}' is driven and stays as it is"

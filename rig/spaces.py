@@ -14,9 +14,12 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ..solvers import rotations
 from ..solvers.rotations import Quat
+from . import fk_pose
 from .chains import RigSetup
 
 IDENTITY = Matrix()
+# Axes that span less than this part of the box of their lengths are flat: sheared objects in use span more than 0.1.
+FLAT = 1e-4
 
 
 class PoseState:
@@ -30,6 +33,7 @@ class PoseState:
         self.setup = setup
         self.bones: Any = evaluated.pose.bones
         self.world: Matrix = evaluated.matrix_world.copy()
+        self.is_flat = is_flat(self.world)
         self.rotations: dict[int, Quat] = {}
         self._old: dict[int, Matrix] = {}
         self._new: dict[int, Matrix] = {}
@@ -91,8 +95,28 @@ class PoseState:
         return rotations.from_matrix(self.frame(bone))
 
     def rotation(self, bone: int) -> Quat:
-        """Orientation of the bone, armature space."""
-        return rotations.from_matrix(self.new(bone))
+        """Orientation of the bone, armature space.
+
+        Raises:
+            ValueError: scale of zero above the bone.
+        """
+        found = self.rotation_if_any(bone)
+        if found is None:
+            raise ValueError(f"scale of zero above '{self.setup.names[bone]}' leaves it no rotation")
+        return found
+
+    def rotation_if_any(self, bone: int) -> Quat | None:
+        """Orientation of the bone, armature space; a bone whose own scale is zero has one. None: zero above it."""
+        found = orientation(self.new(bone))
+        if found is not None:
+            return found
+        frame = orientation(self.frame(bone))
+        return None if frame is None else rotations.multiply(frame, self._local(bone))
+
+    def _local(self, bone: int) -> Quat:
+        pose_bone = self.bones[bone]
+        set_here = self.rotations.get(bone)
+        return set_here or fk_pose.to_quat(fk_pose.read_raw(pose_bone), pose_bone.rotation_mode)
 
     def turn(self, bone: int, local: Quat) -> None:
         """Give a bone a local rotation; everything below it moves along."""
@@ -111,6 +135,21 @@ class PoseState:
     def tail(self, bone: int) -> Vector:
         """Tail of the bone, armature space."""
         return self.new(bone) @ Vector((0.0, self.bones[bone].bone.length, 0.0))
+
+
+def orientation(matrix: Matrix) -> Quat | None:
+    """The rotation of a matrix; None where a scale of zero leaves it none."""
+    try:
+        return rotations.from_matrix(matrix)
+    except ValueError:
+        return None
+
+
+def is_flat(matrix: Matrix) -> bool:
+    """Whether a matrix squeezes space into a plane, a line or a point: a scale of zero."""
+    turned = matrix.to_3x3()
+    box = turned.col[0].length * turned.col[1].length * turned.col[2].length
+    return abs(turned.determinant()) <= FLAT * box
 
 
 def to_armature(world: Matrix, point_world: Vector) -> Vector:

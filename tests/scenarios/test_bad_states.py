@@ -1,0 +1,169 @@
+"""Scenarios about states in which nothing can be solved, or nearly (LB-26, 73, 78): quiet, named once, nothing wrong."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+import rigs
+
+pytestmark = pytest.mark.usefixtures("blank")
+
+STILL = (1.0, 0.0, 0.0, 0.0)
+TARGET = (0.6, -0.4, 1.2)
+# Nothing is fitted on the way: what is posed right is posed to rounding of the evaluated pose.
+ON_TARGET = 1e-5
+
+
+def limb(kind: str = "L2B", *, root: bool = False, **settings):
+    obj = rigs.rig(kind, root=root)
+    target = rigs.empty("T", TARGET)
+    tip = rigs.add_chain_by_properties(obj, "lo", target, rigs.empty("P", (0, 3, 0.8)), **settings)
+    rigs.update()
+    return obj, target, tip
+
+
+def go_on(capfd) -> None:
+    """An edit and five frames, without a line on the console."""
+    capfd.readouterr()
+    rigs.update()
+    for frame in range(2, 7):
+        rigs.frame_set(frame)
+    written = capfd.readouterr()
+    assert written.out + written.err == ""
+
+
+@pytest.mark.parametrize("end_rotation", ["KEEP_LOCAL", "KEEP_FK", "TARGET"])
+@pytest.mark.parametrize("who", ["hand", "target"])
+def test_lb_26_an_end_or_target_of_scale_zero_is_reached(who: str, end_rotation: str, capfd) -> None:
+    obj, target, tip = limb(end_bone="hand", end_rotation=end_rotation)
+    (rigs.bone(obj, "hand") if who == "hand" else target).scale = (0, 0, 0)
+    go_on(capfd)
+    assert tip.limb_ik_status == "REACHED"
+    assert rigs.tip_error(obj, "lo", target, "hand") <= ON_TARGET
+    assert ("scale of zero" in tip.limb_ik_message) == (who == "target" and end_rotation == "TARGET")
+    (rigs.bone(obj, "hand") if who == "hand" else target).scale = (1, 1, 1)
+    rigs.update()
+    assert tip.limb_ik_message == ""
+
+
+@pytest.mark.parametrize("scale", [(0, 0, 0), (0, 1, 1), (1, 0, 1)])
+@pytest.mark.parametrize("who", ["root", "object", "parent"])
+def test_lb_26_scale_of_zero_above_poses_nothing(who: str, scale: tuple[float, ...], capfd) -> None:
+    obj, target, tip = limb(root=True)
+    above = rigs.empty("Above")
+    obj.parent = above
+    scaled = {"root": rigs.bone(obj, "root"), "object": obj, "parent": above}[who]
+    scaled.scale = scale
+    go_on(capfd)
+    assert tip.limb_ik_status == "INVALID"
+    assert "scale" in tip.limb_ik_message
+    assert {tuple(rigs.bone(obj, name).rotation_quaternion) for name in ("up", "lo", "hand")} == {STILL}
+    scaled.scale = (1, 1, 1)
+    rigs.update()
+    assert rigs.tip_error(obj, "lo", target) <= ON_TARGET
+
+
+@pytest.mark.parametrize("name", ["up", "lo"])
+def test_lb_26_a_bone_of_the_chain_of_scale_zero_is_quiet_and_finite(name: str, capfd) -> None:
+    obj, target, tip = limb()
+    rigs.bone(obj, name).scale = (0, 0, 0)
+    go_on(capfd)
+    assert tip.limb_ik_status in {"INVALID", "TOO_FAR"}
+    assert rigs.is_finite(obj)
+    rigs.bone(obj, name).scale = (1, 1, 1)
+    rigs.update()
+    assert rigs.tip_error(obj, "lo", target) <= ON_TARGET
+
+
+@pytest.mark.parametrize("solver", ["TWO_BONE", "FABRIK"])
+@pytest.mark.parametrize("length", [0.0, 1e-5])
+@pytest.mark.parametrize("is_inside", [True, False])
+def test_lb_26_bones_without_length(is_inside: bool, length: float, solver: str, capfd) -> None:
+    """4.2 and 4.5 delete a bone of length zero when edit mode ends, 5.3 keeps it."""
+    bones = [
+        rigs.BoneSpec("up", (0, 0, 0), (0, 0, 1)),
+        rigs.BoneSpec("z", (0, 0, 1), (0, 0, 1 + length), "up", True),
+        rigs.BoneSpec("lo", (0, 0, 1 + length), (0, 0, 2), "z" if is_inside else "up"),
+        rigs.BoneSpec("hand", (0, 0, 2), (0, 0, 2.3), "lo", True),
+    ]
+    obj = rigs.build(bones)
+    target = rigs.empty("T", (1.2, 0, 0.5))
+    count = 3 if is_inside and "z" in obj.pose.bones and obj.pose.bones["lo"].parent.name == "z" else 2
+    tip = rigs.bone(obj, "lo")
+    if tip.parent is None:  # its parent was deleted as it had no length
+        count = 1
+    rigs.add_chain_by_properties(obj, "lo", target, rigs.empty("P", (0, -3, 0)), chain_length=count, solver=solver)
+    go_on(capfd)
+    assert rigs.is_finite(obj)
+    assert count == 1 or rigs.tip_error(obj, "lo", target) <= 1e-4
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_target_that_is_nowhere_poses_nothing_wrongly(value: float, capfd) -> None:
+    obj, target, tip = limb()
+    target.location = (value, 0, 0)
+    go_on(capfd)
+    assert rigs.is_finite(obj)
+    assert tip.limb_ik_status in {"INVALID", "TOO_FAR"}
+    assert tip.limb_ik_status == "TOO_FAR" or "short" not in tip.limb_ik_message
+    target.location = TARGET
+    rigs.update()
+    assert rigs.tip_error(obj, "lo", target) <= ON_TARGET
+
+
+AWAY = {
+    "hide_viewport": lambda obj, on: setattr(obj, "hide_viewport", on),
+    "hide_set": lambda obj, on: obj.hide_set(on),
+    "exclude": lambda obj, on: setattr(bpy.context.view_layer.layer_collection.children["Away"], "exclude", on),
+}
+
+
+@pytest.mark.parametrize("way", AWAY)
+def test_a_rig_out_of_sight_is_quiet_and_right_when_it_comes_back(way: str, capfd) -> None:
+    obj, target, tip = limb()
+    collection = bpy.data.collections.new("Away")
+    bpy.context.scene.collection.children.link(collection)
+    bpy.context.scene.collection.objects.unlink(obj)
+    collection.objects.link(obj)
+    rigs.update()
+    AWAY[way](obj, True)
+    go_on(capfd)
+    target.location = (0.3, -0.6, 1.1)
+    go_on(capfd)
+    AWAY[way](obj, False)
+    rigs.update()
+    rigs.update()
+    assert rigs.tip_error(obj, "lo", target) <= ON_TARGET
+    tip.limb_ik_mute = True
+    rigs.update()
+    assert tuple(rigs.bone(obj, "up").rotation_quaternion) == STILL
+
+
+def test_lb_78_modes_stay_and_the_rig_that_is_not_edited_goes_on(capfd) -> None:
+    rows = []
+    for number, name in enumerate("AB"):
+        obj = rigs.l2b(name=name, location=(3 * number, 0, 0))
+        target = rigs.empty(f"T{name}", (3 * number + 0.6, -0.4, 1.2))
+        rows.append((obj, target, rigs.add_chain_by_properties(obj, "lo", target)))
+    rigs.update()
+    (a, target_a, _), (b, target_b, tip_b) = rows
+    for modes in (("POSE", "POSE"), ("OBJECT", "EDIT")):
+        bpy.ops.object.mode_set(mode="OBJECT")
+        for obj, mode in zip((a, b), modes, strict=True):
+            obj.select_set(mode == modes[1])
+        bpy.context.view_layer.objects.active = b
+        bpy.ops.object.mode_set(mode=modes[1])
+        before = [tuple(bone.head) + tuple(bone.tail) for bone in b.data.edit_bones]
+        for step in range(20):
+            target_a.location.z = 1.1 + step / 100
+            target_b.location.z = 1.1 + step / 100
+            rigs.update()
+        go_on(capfd)
+        assert (a.mode, b.mode) == modes
+        assert [tuple(bone.head) + tuple(bone.tail) for bone in b.data.edit_bones] == before
+        assert rigs.tip_error(a, "lo", target_a) <= ON_TARGET
+        if modes[1] == "EDIT":
+            assert "edit mode" in tip_b.limb_ik_message
+        else:
+            assert rigs.tip_error(b, "lo", target_b) <= ON_TARGET
+    bpy.ops.object.mode_set(mode="OBJECT")
