@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,11 +25,12 @@ Control = tuple[marks.Key, str]
 
 @dataclass(frozen=True, slots=True)
 class MatchReport:
-    """What was matched: number of chains, frames (0: this frame, without keys) and keys written."""
+    """What was matched: number of chains, frames (0: this frame, without keys) and keys written; what to know."""
 
     chains: int
     frames: int
     keys: int
+    notes: tuple[str, ...] = ()
 
 
 def chains_named(obj: bpy.types.Object, tips: Sequence[str]) -> list[ChainSetup]:
@@ -68,21 +70,31 @@ def match_ik(
         LimbIKError: bad input, in one sentence; nothing was changed then.
     """
     chains = chains_named(obj, tips)
+    held: list[str] = []
     if frames is None:
         depsgraph = context.evaluated_depsgraph_get()
         rigs = [rig for rig in marks.rigs() if rig.evaluated_get(depsgraph).is_evaluated]
         frame = context.scene.frame_current_final
         others = _all_but(rigs, obj, chains)
         run = evaluate(depsgraph, rigs, frame, is_fresh=False, is_forced=True, only=others)
-        for control, channels in read_controls(run, obj, chains).items():
+        for control, channels in read_controls(run, obj, chains, held).items():
             match.put(owner_of_control(control), channels)
         marks.touch(obj)
-        return MatchReport(len(chains), 0, 0)
+        return MatchReport(len(chains), 0, 0, _held_back(held, 1))
     if not len(frames):
         raise LimbIKError("the frame range is empty")
     others = _all_but(marks.rigs(), obj, chains)
-    samples = sample(context, [obj], frames, lambda run: read_controls(run, obj, chains), only=others)
-    return MatchReport(len(chains), len(frames), write_controls(samples, np.asarray(frames, dtype=np.float64)))
+    samples = sample(context, [obj], frames, lambda run: read_controls(run, obj, chains, held), only=others)
+    written = write_controls(samples, np.asarray(frames, dtype=np.float64))
+    return MatchReport(len(chains), len(frames), written, _held_back(held, len(frames)))
+
+
+def _held_back(tips: Sequence[str], count: int) -> tuple[str, ...]:
+    """What to say of chains that could not give FK back: ``tips`` names each as often as that happened."""
+    return tuple(
+        f"'{tip}' is straighter than its largest reach allows on {number} of {count} frames"
+        for tip, number in Counter(tips).items()
+    )
 
 
 def _all_but(rigs: Sequence[bpy.types.Object], obj: bpy.types.Object, chains: Sequence[ChainSetup]) -> list[Any]:
@@ -93,13 +105,18 @@ def _all_but(rigs: Sequence[bpy.types.Object], obj: bpy.types.Object, chains: Se
 
 
 def read_controls(
-    run: Evaluation, obj: bpy.types.Object, chains: Sequence[ChainSetup]
+    run: Evaluation, obj: bpy.types.Object, chains: Sequence[ChainSetup], held: list[str] | None = None
 ) -> dict[Control, match.Channels]:
-    """The channels that put each target and pole where these chains give the pose that the evaluation has."""
+    """The channels that put each target and pole where these chains give the pose that the evaluation has.
+
+    ``held`` gets the tips of chains that can't give it, because their largest reach is shorter.
+    """
     rig = match.rig_of(run, obj)
     found: dict[Control, match.Channels] = {}
     for chain in chains:
         place = match.matched(run, rig, chain)
+        if place.is_held_back and held is not None:
+            held.append(chain.tip)
         for link, matrix in ((chain.target_key, place.target_world), (chain.pole_key, place.pole_world)):
             if link is None or matrix is None:
                 continue

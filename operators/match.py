@@ -42,9 +42,10 @@ class Matching(OverRange, OnChains):
 
 def _said(what: str, report: MatchReport) -> str:
     chains = counted(report.chains, "chain")
-    if not report.frames:
-        return f"{what} of {chains} matched at this frame"
-    return f"{what} of {chains} matched over {counted(report.frames, 'frame')}: {counted(report.keys, 'key')}"
+    said = f"{what} of {chains} matched at this frame"
+    if report.frames:
+        said = f"{what} of {chains} matched over {counted(report.frames, 'frame')}: {counted(report.keys, 'key')}"
+    return "; ".join((said, *report.notes))
 
 
 class LIMB_IK_OT_match_ik(Matching, bpy.types.Operator):

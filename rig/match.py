@@ -6,6 +6,7 @@ so its track is as smooth as the motion. This module must not write keys.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,10 +16,18 @@ import bpy
 from mathutils import Matrix, Quaternion, Vector
 
 from ..solvers import rotations
+from ..solvers.vectors import TINY
 from . import fk_pose, marks, solve_chain
 from .chains import ChainSetup
 from .errors import LimbIKError
 from .evaluate import Evaluation, Rig
+
+HELD_BACK = {'TWO_BONE', 'LEG', 'FABRIK'}
+"""Solvers that softness and the largest reach hold back."""
+STRAIGHT = 1e-6
+"""Part of the length by which FK may be straighter than allowed: the rounding of float32 joints."""
+FURTHEST = 10.0
+"""Softnesses beyond where softening begins; from there on the end is 5e-5 of a softness from the longest reach."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +35,12 @@ class Match:
     """Where target and pole of a chain belong at one moment.
 
     Space: world. ``pole_world`` is None where the chain has no pole. ``scale`` of the target is untouched.
+    ``is_held_back``: FK is straighter than the chain's ``max_reach`` allows, so IK can't give it back.
     """
 
     target_world: Matrix
     pole_world: Matrix | None
+    is_held_back: bool = False
 
 
 # A limb this much shorter than at rest has been collapsed into a point by its animation; nothing can be matched there.
@@ -49,19 +60,42 @@ def matched(run: Evaluation, rig: Rig, chain: ChainSetup) -> Match:
     if problem := solve_chain.scale_problem(rig.state, chain):
         raise LimbIKError(f"'{chain.tip}' of '{rig.obj.name}': {problem}")
     posed = solve_chain.read_chain(rig.state, chain)
-    if _length((*(joint.head for joint in posed.joints), posed.end)) <= COLLAPSED * _length(posed.rest_heads):
+    length = _length((*(joint.head for joint in posed.joints), posed.end))
+    if length <= COLLAPSED * _length(posed.rest_heads):
         raise LimbIKError(f"the limb that ends at '{chain.tip}' of '{rig.obj.name}' is collapsed to zero length")
     world = run.world(rig.obj)
     has_pole = chain.solver in solve_chain.POLE_DIRECTIONS
+    tip = rig.state.bones[chain.bones[-1]]
+    place, is_held_back = posed.end, False
+    if chain.solver in HELD_BACK:
+        held_by = tip.limb_ik_softness, tip.limb_ik_max_reach
+        place, is_held_back = _unsoftened(posed.joints[0].head, posed.end, length, *held_by)
     if chain.target_space == 'FK':
-        return Match(_with_position(world, chain.target_rest), world @ chain.pole_rest if has_pole else None)
+        pole = world @ chain.pole_rest if has_pole else None
+        return Match(_with_position(world, chain.target_rest), pole, is_held_back)
     target = _rotation_matrix(target_rotation(rig, chain))
-    target.translation = posed.end
+    target.translation = place
     pole = None
     if has_pole:
-        angle = rig.state.bones[chain.bones[-1]].limb_ik_pole_angle
-        pole = world @ Matrix.Translation(solve_chain.fk_pole_point(chain, posed, angle))
-    return Match(_with_position(world, target), pole)
+        pole = world @ Matrix.Translation(solve_chain.fk_pole_point(chain, posed, tip.limb_ik_pole_angle))
+    return Match(_with_position(world, target), pole, is_held_back)
+
+
+def _unsoftened(root: Vector, end: Vector, length: float, softness: float, max_reach: float) -> tuple[Vector, bool]:
+    """Where a target is for softness to bring the end to ``end``, and whether ``max_reach`` keeps the end from there.
+
+    Space: armature.
+    """
+    line = end - root
+    distance, longest = line.length, max_reach * length
+    soft = softness * longest
+    left = longest - distance
+    if left < -STRAIGHT * length:
+        return end, True
+    if soft <= 0.0 or left >= soft:
+        return end, False
+    beyond = soft * min(-math.log(max(left, TINY) / soft), FURTHEST)
+    return root + line * ((longest - soft + beyond) / distance), False
 
 
 def _with_position(world: Matrix, target: Matrix) -> Matrix:
