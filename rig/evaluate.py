@@ -15,7 +15,7 @@ import bpy
 from mathutils import Matrix
 
 from ..solvers.chain import Status
-from . import fk_pose, hanging, marks, order, readouts, solve_chain
+from . import crowd, fk_pose, hanging, marks, order, readouts, solve_chain
 from .chains import ChainSetup, RigSetup, setup_of
 from .fk_pose import Raw
 from .spaces import PoseState
@@ -134,11 +134,13 @@ def evaluate(
     run = Evaluation(depsgraph, frame, render.fps / render.fps_base, is_fresh)
     for obj in objects:
         _add_rig(run, obj, is_forced)
+    done = crowd.solve(run, only)
     chains = [(rig, chain) for rig in run.rigs.values() for chain in rig.setup.chains]
-    for rig, chain in order.sorted_chains(run, chains):
-        key = marks.key_of(rig.obj)
-        if only is None or (key, chain.tip) in only:
-            _solve(run, rig, chain)
+    if len(done) < len(chains):
+        for rig, chain in order.sorted_chains(run, chains):
+            node = marks.key_of(rig.obj), chain.tip
+            if node not in done and (only is None or node in only):
+                _solve(run, rig, chain)
     return run
 
 

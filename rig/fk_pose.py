@@ -12,7 +12,7 @@ from typing import Any
 
 import bpy
 
-from ..solvers import rotations
+from ..solvers import rotations, vectors
 from ..solvers.rotations import Quat
 from . import history
 
@@ -40,12 +40,13 @@ def read_raw(bone: Any) -> Raw:
 
 
 def to_quat(raw: Iterable[float], mode: str) -> Quat:
-    """Unit quaternion (w, x, y, z) of raw values; those of F-curves need not be unit length."""
+    """Unit quaternion (w, x, y, z) of raw values; those of F-curves, axes too, need not be unit length."""
     values = tuple(raw)
     if mode == 'QUATERNION':
         return rotations.normalized(rotations.as_quat(values))
     if mode == 'AXIS_ANGLE':
-        return rotations.from_axis_angle((values[1], values[2], values[3]), values[0])
+        axis = vectors.unit((values[1], values[2], values[3]))
+        return rotations.from_axis_angle(axis, values[0]) if axis != vectors.ZERO else rotations.IDENTITY
     return rotations.from_euler(mode, values[:3])
 
 
