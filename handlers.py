@@ -14,7 +14,7 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
-from .rig import copies, dependency, fk_pose, history, keyed_fk, live_pause, marks, order, readouts, write
+from .rig import copies, dependency, fk_pose, history, keyed_fk, live_pause, marks, order, readouts, warm_start, write
 from .rig.evaluate import evaluate
 
 
@@ -52,7 +52,8 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
     """Solve this frame and write it; Blender evaluates once more and shows it in the same update."""
     if live_pause.is_paused() or not marks.has_any():
         return
-    write.write(evaluate(depsgraph, _held_by(depsgraph), scene.frame_current_final, is_fresh=True))
+    with warm_start.allowed(depsgraph):
+        write.write(evaluate(depsgraph, _held_by(depsgraph), scene.frame_current_final, is_fresh=True))
 
 
 @persistent
@@ -68,7 +69,8 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
     if depsgraph.id_type_updated('ACTION'):
         for obj in rigs:
             keyed_fk.put_fk_into_keys(obj, obj.evaluated_get(depsgraph), frame)
-    write.write(evaluate(depsgraph, rigs, frame, is_fresh=False))
+    with warm_start.allowed(depsgraph):
+        write.write(evaluate(depsgraph, rigs, frame, is_fresh=False))
 
 
 def _may_matter(depsgraph: bpy.types.Depsgraph) -> bool:

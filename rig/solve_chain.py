@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -16,7 +17,7 @@ from mathutils import Matrix, Quaternion, Vector
 from ..solvers import blending, fabrik, leg, look_at, rotations, two_bone, two_bone_limits
 from ..solvers.chain import Chain, Goal, Joint, JointKind, Solution, Status
 from ..solvers.rotations import Quat
-from . import channels
+from . import channels, warm_start
 from .chains import ChainSetup
 from .readouts import IDLE, Readout
 from .spaces import PoseState, matrix_to_armature, orientation, shear, to_armature
@@ -59,13 +60,25 @@ def solve(run: Evaluation, rig: Rig, chain: ChainSetup) -> Readout:
     posed = read_chain(rig.state, chain)
     target = matrix_to_armature(run.world(rig.obj), run.linked_world(chain.target_key))
     goal = _goal(run, rig, chain, posed, target, tip)
-    solution = SOLVERS[chain.solver](posed, goal)
+    if chain.use_warm_start and chain.solver in warm_start.ITERATIVE:
+        solution = _warm(run, rig, chain, posed, goal)
+    else:
+        solution = SOLVERS[chain.solver](posed, goal)
     end = _end_rotations(rig, chain, target)
     _turn(rig, chain, posed, solution, weight)
     if end is None:
         return _readout(rig, chain, solution, ZERO_SCALE_AT_END if turns_end(rig, chain) else "")
     _turn_end(rig, chain, *end, weight)
     return _readout(rig, chain, solution)
+
+
+def _warm(run: Evaluation, rig: Rig, chain: ChainSetup, posed: Chain, goal: Goal) -> Solution:
+    """Solve from the pose of the frame before, where that is known."""
+    uid = rig.obj.session_uid
+    start = warm_start.start_of(uid, chain.tip, run.frame, len(chain.turned))
+    solution = SOLVERS[chain.solver](posed, replace(goal, start=start))
+    warm_start.keep(uid, chain.tip, run.frame, start, solution.deltas)
+    return solution
 
 
 def effective_weight(run: Evaluation, obj: bpy.types.Object, tip: Any, chain: ChainSetup) -> float:
