@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import atexit
 import json
+import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -22,6 +23,7 @@ from .files import READABLE, WRITABLE
 from .quiet import show_chatter, stdout_to_stderr
 from .rig.errors import LimbIKError
 
+LOG = logging.getLogger(__name__)
 PROGRAM = "limb-ik"
 DONE, FAILED = 0, 1
 SOLVERS = ("TWO_BONE", "LEG", "FABRIK", "LOOK_AT")
@@ -57,6 +59,9 @@ def _run(words: list[str]) -> int:
             text, status = arguments.run(arguments)
     except LimbIKError as problem:
         print(f"{PROGRAM}: {problem}", file=sys.stderr)
+        return FAILED
+    except Exception:  # a fault of ours: told in full, and the process still ends with a status
+        LOG.exception("%s: unexpected error", PROGRAM)
         return FAILED
     if text:
         print(text, flush=True)

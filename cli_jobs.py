@@ -20,7 +20,7 @@ from typing import Any
 
 import bpy
 
-from .files import READABLE, WRITABLE, check_writable
+from .files import READABLE, WRITABLE, check_writable, make_folder
 from .rig.errors import LimbIKError
 
 PACKAGE = __name__.rpartition(".")[0]
@@ -77,7 +77,7 @@ def is_done(source: Path, target: Path) -> bool:
 
 def run_all(pairs: Sequence[tuple[Path, Path]], arguments: argparse.Namespace) -> list[dict[str, Any]]:
     """Bakes every file in a process of its own, ``--jobs`` at a time; entries in the files' order."""
-    pairs[0][1].parent.mkdir(exist_ok=True)
+    make_folder(pairs[0][1].parent)
     with ThreadPoolExecutor(arguments.jobs) as pool:
         waiting = {pool.submit(_run_one, *pair, arguments): pair for pair in pairs}
         for number, future in enumerate(as_completed(waiting), start=1):

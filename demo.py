@@ -18,9 +18,8 @@ from mathutils import Vector
 from .bake.baking import BakeOptions, bake
 from .demo_picture import dress, pose_strip
 from .demo_walk import LAST_FRAME, walking_human
-from .files import save_file
+from .files import make_folder, save_file
 from .quiet import blender_chatter
-from .rig.errors import LimbIKError
 from .rig.setup import add_chains, limb_plans
 from .session import current_scene, evaluated, pose_bones
 from .solvers.blending import effective_weight
@@ -43,10 +42,7 @@ def run(folder: Path) -> tuple[str, int]:
     Returns:
         What was done, in words, and the exit status: 1 where an end missed its goal.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise LimbIKError(f"{folder} can't be made: {problem.strerror}") from problem
+    make_folder(folder)
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
     obj = walking_human()
     plans = limb_plans(obj, arms=True, legs=True, target_kind='EMPTY', target_space='FK')

@@ -19,11 +19,10 @@ import bpy
 from .bvh_export import write_bvh
 from .gltf_rate import frame_rate
 from .rig import compat
+from .rig.controls import COLLECTION
 from .rig.errors import LimbIKError
 from .session import armature_data, current_scene, current_view_layer
 
-# Made by set-up for targets and poles that are bones.
-CONTROL_COLLECTION = "Limb IK Controls"
 _ADD_ONS = {".bvh": "io_anim_bvh", ".fbx": "io_scene_fbx"}
 _GLTF_ADD_ON = "io_scene_gltf2"
 
@@ -169,7 +168,7 @@ def _is_control(obj: bpy.types.Object) -> bool:
 
 
 def _control_bones(obj: bpy.types.Object) -> list[str]:
-    made = armature_data(obj).collections_all.get(CONTROL_COLLECTION)
+    made = armature_data(obj).collections_all.get(COLLECTION)
     return [bone.name for bone in made.bones] if made else []
 
 

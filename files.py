@@ -75,6 +75,12 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
+def make_folder(path: Path) -> None:
+    """Makes a folder, and those above it, where there is none."""
+    with _sentences(f"{path} can't be made"):
+        path.mkdir(parents=True, exist_ok=True)
+
+
 def check_readable(path: Path) -> str:
     """The lower-case extension of a file that is there and of a known kind."""
     if path.is_dir():

@@ -14,6 +14,7 @@ from typing import Any
 import bpy
 import pytest
 from limb_ik import cli, cli_jobs, files
+from limb_ik.rig import setup
 from mathutils import Quaternion
 
 import rigs
@@ -306,6 +307,28 @@ def test_help_is_a_result(run: Run, command: str) -> None:
     status, out, err = run(*filter(None, [command]), "--help")
     assert (status, err) == (0, "")
     assert out.startswith("usage: limb-ik")
+
+
+@pytest.mark.parametrize("kind", ["EMPTY", "BONE"])
+def test_other_formats_hold_the_rig_and_none_of_its_controls(run: Run, tmp_path: Path, kind: str) -> None:
+    arm = rigs.rig("L2B")
+    rigs.key_rotation(rigs.turn(arm, "up", "X", 0.3), 1)
+    setup.add_chain(bpy.context, arm, setup.ChainPlan("lo", end_bone="hand", target_kind=kind))
+    assert len(bpy.data.objects) + len(arm.pose.bones) == 1 + 3 + 2
+    files.save_file(tmp_path / "in.blend")
+    assert run("bake", tmp_path / "in.blend", "-o", tmp_path / "out.glb", "--frames", "1:2")[0] == 0
+    files.open_file(tmp_path / "out.glb")
+    assert [obj.type for obj in bpy.data.objects] == ['ARMATURE']
+    assert sorted(bpy.data.objects[0].pose.bones.keys()) == ["hand", "lo", "up"]
+
+
+def test_a_fault_of_ours_is_told_in_full_and_has_a_status(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(cli.cli_setup, "inspect", lambda *_, **__: 1 // 0)
+    status, out, _ = run("inspect", tmp_path)
+    assert (status, out) == (1, "")
+    assert "ZeroDivisionError" in caplog.text
 
 
 # Many files

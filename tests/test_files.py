@@ -14,6 +14,7 @@ import bpy
 import pytest
 from limb_ik import file_formats, files
 from limb_ik.gltf_rate import DEFAULT_RATE, frame_rate
+from limb_ik.rig.controls import COLLECTION
 from limb_ik.rig.errors import LimbIKError
 from mathutils import Matrix
 
@@ -120,7 +121,7 @@ def test_what_set_up_made_stays_out_of_other_formats(blank: None, tmp_path: Path
     bpy.ops.object.mode_set(mode='EDIT')
     bone = arm.data.edit_bones.new("hand_IK")
     bone.tail = (0, 0, 1)
-    controls = arm.data.collections.new(file_formats.CONTROL_COLLECTION)
+    controls = arm.data.collections.new(COLLECTION)
     controls.assign(bone)
     bpy.ops.object.mode_set(mode='OBJECT')
     files.save_file(tmp_path / "out.glb")
