@@ -14,7 +14,7 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
-from .rig import copies, dependency, fk_pose, history, keyed_fk, live_pause, marks, order, readouts, warm_start, write
+from .rig import copies, dependency, fk_pose, history, keyed_fk, live_pause, marks, migrate, order, readouts, warm_start, write
 from .rig.evaluate import evaluate
 
 
@@ -107,6 +107,7 @@ def load_post(*_: Any) -> None:
     readouts.clear()
     marks.mark_all()
     for obj in marks.rigs():
+        migrate.up_to_date(obj)
         if obj.is_editable and dependency.is_from_library(obj):
             dependency.rebuild(obj)
     if marks.rigs() and bpy.context.view_layer is not None:

@@ -26,7 +26,6 @@ from bpy.props import (
 from .rig import dependency, marks, readouts
 
 PREFIX = "limb_ik_"
-SETUP_VERSION = 1
 
 SOLVERS = (
     ('NONE', "None", "No chain ends at this bone"),
@@ -273,7 +272,7 @@ class LimbIKObject(bpy.types.PropertyGroup):
             update=marks.object_setting_changed,
         )
         is_control: BoolProperty(options=NOT_ANIMATABLE, override=OVERRIDABLE)
-        version: IntProperty(default=SETUP_VERSION, options=NOT_ANIMATABLE, override=OVERRIDABLE)
+        version: IntProperty(options=NOT_ANIMATABLE, override=OVERRIDABLE)
         dependency: FloatProperty(options=ANIMATABLE, override=OVERRIDABLE)
         names: FloatProperty(options=ANIMATABLE, override=OVERRIDABLE)
         tips: StringProperty(options=NOT_ANIMATABLE, override=OVERRIDABLE)

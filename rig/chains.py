@@ -17,7 +17,7 @@ from mathutils import Matrix, Vector
 from ..solvers import joint_limits, rotations
 from ..solvers.bend_plane import rest_bend_axis
 from ..solvers.chain import JointKind, JointLimits
-from . import dependency, marks
+from . import dependency, marks, migrate
 
 AXES = {
     'X': Vector((1.0, 0.0, 0.0)),
@@ -113,6 +113,7 @@ def setup_of(obj: bpy.types.Object) -> RigSetup:
     """The set-up of a rig; read from its bones where it was marked since the last time."""
     setup = _setups.get(obj.session_uid)
     if setup is None:
+        migrate.up_to_date(obj)
         dependency.follow_renames(obj)
         setup = _setups[obj.session_uid] = read_setup(obj)
     return setup
@@ -244,7 +245,7 @@ def _read_chain(obj: bpy.types.Object, tip: Any, index: dict[str, int]) -> Chain
         limits=tuple(limits_of(bone) for bone in turned),
         shares=tuple(bone.limb_ik_joint_share for bone in turned),
     )
-    problem = _length_problem(tip, count, len(row)) or _problem(obj, tip, turned, chain)
+    problem = migrate.problem(obj) or _length_problem(tip, count, len(row)) or _problem(obj, tip, turned, chain)
     return replace(chain, problem=problem)
 
 

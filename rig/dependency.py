@@ -13,7 +13,7 @@ from typing import Any
 
 import bpy
 
-from . import marks
+from . import marks, migrate
 
 NUMBER_PATH = "limb_ik.dependency"
 NAMES_PATH = "limb_ik.names"
@@ -61,11 +61,14 @@ def tips_of(obj: bpy.types.Object) -> list[Any]:
 
 def rebuild(obj: bpy.types.Object) -> None:
     """Make the number and the names of a rig anew from its chains; without chains take them away."""
+    is_first = _find_driver(obj, NAMES_PATH) is None
     for path in (NUMBER_PATH, NAMES_PATH):
         obj.driver_remove(path)
     tips = tips_of(obj)
     if not tips:
         return
+    if is_first:
+        migrate.stamp(obj)
     _drive(obj, NUMBER_PATH, [(role, tip) for tip in tips for role in ("target", "pole")])
     names = [(role, tip) for tip in tips for role in LINKS]
     _drive(obj, NAMES_PATH, names).mute = True
