@@ -10,21 +10,22 @@ import argparse
 import difflib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, cast
 
 import bpy
 
-from .bake.match_range import match_ik
+from .bake.motion import add_chain, add_chains, add_limbs
 from .cli_drivers import refuse_blocked_drivers
-from .files import BLEND, armatures, check_writable, motion_range, open_file, save_file
+from .files import BLEND, armatures, check_writable, open_file, save_file
 from .properties import CHAIN_SPECS, JOINT_SPECS, PREFIX
 from .rig.chains import setup_of, tips
 from .rig.errors import LimbIKError
 from .rig.limb_skeleton import Limb, rest_skeleton
 from .rig.limbs import find_limbs
-from .rig.setup import ChainPlan, add_chains, is_animated, limb_plans
+from .rig.selection import plan_for
+from .rig.setup import ChainPlan
 from .session import current_scene, pose_bones
 
 # Belong to one rig's pose or scene; set-up finds them anew on another rig.
@@ -167,49 +168,17 @@ def _add_limbs(objects: Sequence[bpy.types.Object], arguments: argparse.Namespac
     limbed = [obj for obj in objects if any(limb.kind in wanted for limb in limbs_of(obj))]
     if not limbed:
         raise LimbIKError(f"no {' or '.join(sorted(wanted))} found in {', '.join(obj.name for obj in objects)}")
-    return {obj.name: _add_limbs_to(obj, wanted, arguments.motion) for obj in limbed}
-
-
-def _add_limbs_to(obj: bpy.types.Object, wanted: set[str], motion: str) -> list[str]:
-    space = _target_space(obj, motion)
-    plans = limb_plans(obj, arms="arm" in wanted, legs="leg" in wanted, target_kind='EMPTY', target_space=space)
-    return _add_plans(obj, plans, motion)
+    arms, legs = "arm" in wanted, "leg" in wanted
+    return {obj.name: add_limbs(bpy.context, obj, arms=arms, legs=legs, motion=arguments.motion) for obj in limbed}
 
 
 def _add_one(obj: bpy.types.Object, arguments: argparse.Namespace) -> str:
     root, tip, end = arguments.chain
     length = chain_length(obj, root, tip)
+    plan = plan_for(obj, root, tip, solver=arguments.solver or 'AUTO', chain_length=length)
     if end:
-        bone_named(obj, end)
-    plan = ChainPlan(
-        tip=tip,
-        solver=arguments.solver or _usual_solver(obj, root, tip, length),
-        chain_length=length,
-        end_bone=end or None,
-        target_space=_target_space(obj, arguments.motion),
-    )
-    return _add_plans(obj, [plan], arguments.motion)[0]
-
-
-def _add_plans(obj: bpy.types.Object, plans: Sequence[ChainPlan], motion: str) -> list[str]:
-    tips = add_chains(bpy.context, obj, plans)
-    frames = motion_range([obj])
-    if motion == 'KEYS' and frames is not None:
-        match_ik(bpy.context, obj, tips, range(frames[0], frames[1] + 1))
-    return tips
-
-
-def _target_space(obj: bpy.types.Object, motion: str) -> str:
-    """FK where the motion is to go on under the targets: asked for, or AUTO on an armature that moves."""
-    return 'FK' if motion == 'FK' or (motion == 'AUTO' and is_animated(obj)) else 'WORLD'
-
-
-def _usual_solver(obj: bpy.types.Object, root: str, tip: str, length: int) -> str:
-    """Two bones for two, and for a limb with twist bones between them; one bone looks, more are FABRIK's."""
-    is_limb = any((limb.upper, limb.lower) == (root, tip) for limb in limbs_of(obj))
-    if length == 2 or is_limb:
-        return 'TWO_BONE'
-    return 'LOOK_AT' if length == 1 else 'FABRIK'
+        plan = replace(plan, end_bone=bone_named(obj, end).name)
+    return add_chain(bpy.context, obj, plan, arguments.motion)
 
 
 def _checked(obj: bpy.types.Object, chain: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -221,7 +190,7 @@ def _checked(obj: bpy.types.Object, chain: Mapping[str, Any]) -> Mapping[str, An
 
 
 def _apply_chains(obj: bpy.types.Object, chains: Sequence[Mapping[str, Any]], motion: str) -> list[str]:
-    tips = _add_plans(obj, [_plan(obj, chain, _target_space(obj, motion)) for chain in chains], motion)
+    tips = add_chains(bpy.context, obj, [_plan(obj, chain) for chain in chains], motion)
     for chain in chains:
         _set(pose_bones(obj)[chain["tip"]], {spec.name for spec in CHAIN_SPECS} - NOT_CARRIED, chain)
         for name, joint in chain.get("joints", {}).items():
@@ -229,16 +198,15 @@ def _apply_chains(obj: bpy.types.Object, chains: Sequence[Mapping[str, Any]], mo
     return tips
 
 
-def _plan(obj: bpy.types.Object, chain: Mapping[str, Any], target_space: str) -> ChainPlan:
-    return ChainPlan(
-        tip=chain["tip"],
-        solver=chain["solver"],
-        chain_length=chain_length(obj, chain["root"], chain["tip"]),
+def _plan(obj: bpy.types.Object, chain: Mapping[str, Any]) -> ChainPlan:
+    root, tip = chain["root"], chain["tip"]
+    plan = plan_for(obj, root, tip, solver=chain["solver"], chain_length=chain_length(obj, root, tip))
+    return replace(
+        plan,
         end_bone=chain.get("end_bone", ""),
         target_kind='BONE' if chain.get("target_bone") else 'EMPTY',
         use_pole=bool(chain.get("pole", True)),
-        target_space=target_space,
-        end_rotation=chain.get("end_rotation", 'KEEP_LOCAL'),
+        end_rotation=chain.get("end_rotation", plan.end_rotation),
     )
 
 

@@ -16,11 +16,12 @@ import bpy
 from mathutils import Vector
 
 from .bake.baking import BakeOptions, bake
+from .bake.motion import add_limbs
 from .demo_picture import dress, pose_strip
 from .demo_walk import LAST_FRAME, walking_human
 from .files import make_folder, save_file
 from .quiet import blender_chatter
-from .rig.setup import add_chains, limb_plans
+from .rig.setup import limb_plans
 from .session import current_scene, evaluated, pose_bones
 from .solvers.blending import effective_weight
 
@@ -49,7 +50,7 @@ def run(folder: Path) -> tuple[str, int]:
     ends = {plan.tip: plan.end_bone or "" for plan in plans}
     fk = [_ends(obj, ends, frame) for frame in _frames()]
     began = time.perf_counter()
-    add_chains(bpy.context, obj, plans)
+    add_limbs(bpy.context, obj)
     added = time.perf_counter() - began
     ball = _send_hand(obj)
     report = bake(bpy.context, [obj], BakeOptions(1, LAST_FRAME))
