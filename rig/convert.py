@@ -16,7 +16,7 @@ import bpy
 from mathutils import Matrix, Vector
 
 from ..solvers import rotations
-from . import carry, chains, channels, fk_pose, marks, match, setup, solve_chain
+from . import carry, chains, channels, fk_pose, marks, match, posed_chain, setup, solve_chain
 from .errors import LimbIKError
 from .limits_from import limits_from_ik, limits_from_rotation
 from .setup import ChainPlan
@@ -218,7 +218,7 @@ def _pole_angle(context: Any, obj: Any, tip: str) -> float:
     marks.mark(obj)
     run = setup.read_fk(context, obj, [tip])
     rig, chain = match.rig_of(run, obj), chains.chain_of(obj, tip)
-    posed = solve_chain.read_chain(rig.state, chain)
+    posed = posed_chain.read_chain(rig.state, chain)
     if chain.pole_key is None:
         return 0.0
     line: Vector = (posed.end - posed.joints[0].head).normalized()

@@ -29,7 +29,7 @@ def message(layout: Any, context: Any, text: str, icon: str = 'INFO') -> None:
 
 def _letters(context: Any) -> int:
     region = context.region
-    scale = context.preferences.system.ui_scale
+    scale = context.preferences.system.ui_scale or 1.0  # 0 without a window
     width = region.width / scale if region is not None else 0.0
     return max(FEWEST_LETTERS, int((width - MARGINS) / LETTER))
 
