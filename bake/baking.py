@@ -19,8 +19,8 @@ from ..rig import channels, marks, needs, setup
 from ..rig.chains import setup_of
 from ..rig.compat import animation_range
 from ..rig.errors import LimbIKError
-from ..rig.sampling import sampled
-from . import keys
+from ..rig.sampling import sampled, visited
+from . import keys, over_frames
 from .few_keys import FewKeys, few_keys
 from .key_table import SAME_FRAME, Floats
 from .reading import Reading, Row, Work, bones_of, reader, rotation_table, rows_of
@@ -220,15 +220,41 @@ def _read(
     """What each work needs at each of its frames, and at the middles between them where keys are reduced."""
     wanted = [_sample_frames(work, options) for work in works]
     frames = sorted(set().union(*wanted))
-    taken = sampled(context, [work.obj for work in works], frames, reader(works, rows), only=_solved_chains(works))
-    by_frame = {}
+    by_frame: dict[float, list[Reading]] = {}
+    reads = None if options.reduce or any(own != wanted[0] for own in wanted) else over_frames.stretches(works)
+    if reads is not None:
+        by_frame = yield from _read_together(context, works, frames, reads)
+    left = [frame for frame in frames if frame not in by_frame]
+    if left:
+        objects = [work.obj for work in works]
+        taken = sampled(context, objects, left, reader(works, rows), only=_solved_chains(works))
+        try:
+            for frame, readings in zip(left, taken, strict=True):
+                by_frame[frame] = readings
+                yield len(by_frame), len(frames)
+        finally:
+            taken.close()
+    return [[by_frame[frame][i] for frame in own] for i, own in enumerate(wanted)]
+
+
+def _read_together(
+    context: bpy.types.Context, works: Sequence[Work], frames: Sequence[float], reads: Sequence[over_frames.Stretch]
+) -> Generator[tuple[int, int], None, dict[float, list[Reading]]]:
+    """The readings of frames that could be solved in one go."""
+    taken = visited(context, [work.obj for work in works], frames, over_frames.looker(reads))
     try:
-        for number, (frame, readings) in enumerate(zip(frames, taken, strict=True), start=1):
-            by_frame[frame] = readings
+        for number, is_evaluated in enumerate(taken, start=1):
+            if not is_evaluated:
+                return {}
             yield number, len(frames)
     finally:
         taken.close()
-    return [[by_frame[frame][i] for frame in own] for i, own in enumerate(wanted)]
+    found = zip(*(over_frames.solved(read) for read in reads), strict=True)
+    return {
+        frame: [one for one in row if one is not None]
+        for frame, row in zip(frames, found, strict=True)
+        if all(one is not None for one in row)
+    }
 
 
 def _sample_frames(work: Work, options: BakeOptions) -> tuple[float, ...]:

@@ -1,0 +1,243 @@
+"""Plain two-bone chains over many frames: read frame by frame, solved for all frames in one go.
+
+The same answers as one evaluation a frame gives, for chains that stand for themselves
+(``crowd_plan`` says which) and hang on nothing that IK moves. Frames near an edge of the
+solver are named, so that they are evaluated one by one. This module must not write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+from numpy.typing import NDArray
+
+from ..rig import channels, crowd, crowd_plan, fk_pose, marks, solve_chain
+from ..rig.chains import ChainSetup, setup_of
+from ..rig.evaluate import Evaluation
+from ..solvers import batch, rows
+from .chain_error import to_quaternions
+from .key_table import Floats
+from .reading import Reading, Work
+
+# Of a matrix in the world the first three rows count.
+NO_POLE = (float("nan"),) * 3
+
+
+@dataclass(slots=True)
+class Stretch:
+    """One armature's plain chains and what was read of them so far; ``numbers``: of the chains in the plan."""
+
+    work: Work
+    plan: crowd_plan.Plan
+    numbers: list[int]
+    animated: tuple[bool, ...]
+    modes: tuple[tuple[str, ...], ...]
+    matrices: list[NDArray[np.float32]] = field(default_factory=list)
+    bases: list[tuple[NDArray[np.float32], ...]] = field(default_factory=list)
+    worlds: list[Matrix] = field(default_factory=list)
+    targets: list[list[Matrix]] = field(default_factory=list)
+    poles: list[list[tuple[float, ...]]] = field(default_factory=list)
+    settings: list[list[tuple[float, ...]]] = field(default_factory=list)
+
+
+def stretches(works: Sequence[Work]) -> list[Stretch] | None:
+    """What reads these works in one go; None where some chain of them has to be evaluated frame by frame."""
+    found = []
+    for work in works:
+        setup, free = setup_of(work.obj), dict[int, bool]()
+        plan = crowd_plan.plan_of(work.obj.session_uid, setup)
+        by_tip = {chain.tip: number for number, chain in enumerate(plan.chains)}
+        is_plain = all(chain.tip in by_tip and _is_free(chain, free) for chain in work.chains)
+        if not is_plain or work.obj.mode == 'EDIT' or not _is_upright(work.obj, free):
+            return None
+        numbers = [by_tip[chain.tip] for chain in work.chains]
+        bones: Any = work.obj.pose.bones
+        modes = tuple(tuple(bones[int(bone)].rotation_mode for bone in row) for row in plan.bones[numbers])
+        found.append(Stretch(work, plan, numbers, _animated(work), modes))
+    return found
+
+
+def _is_upright(obj: bpy.types.Object, free: dict[int, bool]) -> bool:
+    data: Any = obj.data
+    return data.pose_position == 'POSE' and crowd._is_free(obj, free)
+
+
+def _is_free(chain: ChainSetup, free: dict[int, bool]) -> bool:
+    """Whether target and pole hang on nothing that solving might move."""
+    links = [link for link in (chain.target_key, chain.pole_key) if link is not None]
+    return all(crowd._is_free(bpy.data.objects[key], free) for key, _ in links)  # type: ignore[index]
+
+
+def _animated(work: Work) -> tuple[bool, ...]:
+    """Which chains have settings that may change in time."""
+    paths = {path for path, _ in channels.animated_paths(work.obj)}
+    starts = [f'pose.bones["{bpy.utils.escape_identifier(chain.tip)}"].limb_ik_' for chain in work.chains]
+    return tuple(any(path.startswith(start) for path in paths) for start in starts)
+
+
+def looker(reads: Sequence[Stretch]) -> Callable[[bpy.types.Depsgraph, Any, float], bool]:
+    """A function that reads one frame into the stretches; False where an armature isn't evaluated there."""
+
+    def look(depsgraph: bpy.types.Depsgraph, _held: object, frame: float) -> bool:
+        return all([_read_frame(read, depsgraph, frame) for read in reads])
+
+    return look
+
+
+def _read_frame(read: Stretch, depsgraph: bpy.types.Depsgraph, frame: float) -> bool:
+    obj: Any = read.work.obj.evaluated_get(depsgraph)
+    if not obj.is_evaluated:
+        return False
+    bones = obj.pose.bones
+    read.matrices.append(_bulk(bones, "matrix", 16))
+    names = ("location", "scale", *sorted({fk_pose.channel(mode) for row in read.modes for mode in row}))
+    read.bases.append(tuple(_bulk(bones, name, fk_pose.WIDTHS.get(name, 3)) for name in names))
+    read.worlds.append(obj.matrix_world.copy())
+    read.targets.append([_world(depsgraph, chain.target_key) for chain in read.work.chains])
+    read.poles.append([_place(depsgraph, chain.pole_key) for chain in read.work.chains])
+    read.settings.append(_settings(read, depsgraph, frame, obj))
+    return True
+
+
+def _bulk(bones: Any, name: str, width: int) -> NDArray[np.float32]:
+    values = np.empty(width * len(bones), np.float32)
+    bones.foreach_get(name, values)
+    return values
+
+
+def _world(depsgraph: bpy.types.Depsgraph, link: tuple[marks.Key, str] | None) -> Matrix:
+    assert link is not None  # plain chains have a target
+    obj = bpy.data.objects[link[0]]  # type: ignore[index]
+    found: Matrix = obj.evaluated_get(depsgraph).matrix_world.copy()
+    return found
+
+
+def _place(depsgraph: bpy.types.Depsgraph, link: tuple[marks.Key, str] | None) -> tuple[float, ...]:
+    return NO_POLE if link is None else tuple(_world(depsgraph, link).translation)
+
+
+def _settings(read: Stretch, depsgraph: bpy.types.Depsgraph, frame: float, obj: Any) -> list[tuple[float, ...]]:
+    """Weight, pole angle, softness and largest reach of each chain; read anew where they may change."""
+    before = read.settings[-1] if read.settings else None
+    render = depsgraph.scene.render
+    run, found = Evaluation(depsgraph, frame, render.fps / render.fps_base, True), []
+    for number, chain in enumerate(read.work.chains):
+        if before is not None and not read.animated[number]:
+            found.append(before[number])
+            continue
+        tip = obj.pose.bones[chain.bones[-1]]
+        weight = solve_chain.effective_weight(run, read.work.obj, tip, chain)
+        found.append((weight, tip.limb_ik_pole_angle, tip.limb_ik_softness, tip.limb_ik_max_reach))
+    return found
+
+
+def solved(read: Stretch) -> list[Reading | None]:
+    """What was read, solved: a ``Reading`` for each frame, None where the frame has to be evaluated by itself."""
+    limbs = _limbs(read)
+    posed = batch.solve(limbs.batch)
+    parts = crowd._local_rotations((), limbs, posed)
+    count = len(read.work.chains)
+    is_done = (posed.is_ordinary & limbs.is_even).reshape(-1, count).all(axis=1)
+    is_done &= np.linalg.det(np.array([world.to_3x3() for world in read.worlds])) > 0.0
+    turns = np.array(parts).transpose(2, 0, 1).reshape(len(is_done), count, 3, 4)
+    columns = [_column(read, bone) for bone in read.work.bones]
+    own = turns[:, [chain for chain, _ in columns], [part for _, part in columns]].tolist()
+    near = [_raw(read, *column) for column in columns]
+    return [
+        Reading([tuple(turn) for turn in row], near, [], 1.0, {}) if done else None
+        for row, done in zip(own, is_done.tolist(), strict=True)
+    ]
+
+
+def _column(read: Stretch, bone: int) -> tuple[int, int]:
+    """Chain (as counted in the work) and part (upper, lower, end) of a bone."""
+    return next((i, list(row).index(bone)) for i, row in enumerate(read.plan.bones[read.numbers]) if bone in row)
+
+
+def _raw(read: Stretch, chain: int, part: int) -> fk_pose.Raw:
+    """Raw FK rotation of a bone at the first frame."""
+    return tuple(_raw_frames(read, chain, part)[0].tolist())
+
+
+def _raw_frames(read: Stretch, chain: int, part: int) -> Floats:
+    """Raw FK rotations of a bone (frames × 3 or 4)."""
+    name = fk_pose.channel(read.modes[chain][part])
+    place = 2 + sorted({fk_pose.channel(mode) for row in read.modes for mode in row}).index(name)
+    bone, width = int(read.plan.bones[read.numbers[chain], part]), fk_pose.WIDTHS[name]
+    return np.array([row[place][bone * width : (bone + 1) * width] for row in read.bases], dtype=np.float64)
+
+
+def _limbs(read: Stretch) -> Any:
+    """The limbs of all frames as ``crowd`` takes them: for each frame its chains."""
+    frames, count, plan = len(read.matrices), len(read.numbers), read.plan
+    bones, parents = plan.bones[read.numbers], plan.parents[read.numbers]
+    matrices = _with_identity(np.array(read.matrices, dtype=np.float64).reshape(frames, -1, 4, 4).transpose(0, 1, 3, 2))
+    locations = np.array([row[0] for row in read.bases], dtype=np.float64).reshape(frames, -1, 3)[:, bones]
+    scales = np.array([row[1] for row in read.bases], dtype=np.float64).reshape(frames, -1, 3)[:, bones]
+    turns = np.array([[_quats(read, chain, part) for part in range(3)] for chain in range(count)])
+    bases = crowd._bases(locations, turns.transpose(2, 0, 1, 3), scales)
+    offsets = plan.offsets[read.numbers]
+    upper_frame = matrices[:, parents] @ offsets[:, 0]
+    upper = upper_frame @ bases[:, :, 0]
+    lower_frame = upper @ offsets[:, 1]
+    lower = lower_frame @ bases[:, :, 1]
+    end_frame = lower @ offsets[:, 2]
+    tails = lower[..., :3, 1] * np.array(_tails(read))[:, None] + lower[..., :3, 3]
+    has_end = plan.has_end[read.numbers][:, None]
+    ends = np.where(has_end, (end_frame @ bases[:, :, 2])[..., :3, 3], tails)
+    worlds = np.array([[*map(tuple, world)] for world in read.worlds])[:, None]
+    to_arm, origins = np.linalg.inv(worlds[..., :3, :3]), worlds[..., :3, 3]
+    targets = np.array([[[*map(tuple, matrix)] for matrix in row] for row in read.targets])
+    target_places = (to_arm @ (targets[..., :3, 3] - origins)[..., None])[..., 0]
+    pole_places = (to_arm @ (np.array(read.poles) - origins)[..., None])[..., 0]
+    turned_targets = _flat(to_arm @ targets[..., :3, :3])
+    scale = np.repeat(np.linalg.norm(worlds[:, 0, :3, :3], axis=1).mean(axis=1), count)
+    settings = np.array(read.settings).reshape(-1, 4).T
+    with np.errstate(all="ignore"):
+        flat_frames = [_flat(frame) for frame in (upper_frame, lower_frame, end_frame)]
+        quats = tuple(rows.from_matrices(frame) for frame in flat_frames)
+        is_even = np.logical_and.reduce([crowd._is_even(frame) for frame in flat_frames])
+        is_even &= np.linalg.det(turned_targets) > 0.0
+        is_even &= (_flat(scales) != 0.0).all(axis=(1, 2))
+        target_quat = rows.from_matrices(turned_targets)
+    local = tuple(turns[:, part].transpose(2, 1, 0).reshape(4, -1) for part in range(3))
+    limbs = batch.Limbs(
+        root=_flat(upper[..., :3, 3]).T,
+        mid=_flat(lower[..., :3, 3]).T,
+        end=_flat(ends).T,
+        fk=rows.multiply(quats[0], local[0]),
+        hinge=np.tile(plan.hinges[read.numbers], (frames, 1)).T,
+        target=_flat(target_places).T,
+        pole=_flat(pole_places).T,
+        pole_angle=settings[1],
+        softness=settings[2],
+        max_reach=settings[3],
+        origin_distance=np.repeat(np.linalg.norm(origins[:, 0], axis=1), count) / scale,
+    )
+    wanted = rows.multiply(target_quat, np.tile(plan.end_offsets[read.numbers], (frames, 1)).T)
+    return crowd._Limbs(limbs, quats, local, wanted, settings[0], is_even, scale)
+
+
+def _flat(values: Floats) -> Floats:
+    """Frames × chains as one axis."""
+    return values.reshape(-1, *values.shape[2:])
+
+
+def _with_identity(matrices: Floats) -> Floats:
+    """One matrix more for each frame: the parent of bones without one."""
+    return np.concatenate((matrices, np.broadcast_to(np.identity(4), (len(matrices), 1, 4, 4))), axis=1)
+
+
+def _quats(read: Stretch, chain: int, part: int) -> Floats:
+    return to_quaternions(_raw_frames(read, chain, part), read.modes[chain][part])
+
+
+def _tails(read: Stretch) -> Iterable[float]:
+    bones: Any = read.work.obj.data.bones
+    names = setup_of(read.work.obj).names
+    return [0.0 if chain.end >= 0 else bones[names[chain.bones[-1]]].length for chain in read.work.chains]
