@@ -32,6 +32,7 @@ def sample(
     *,
     only: Sequence[tuple[marks.Key, str]] | None = None,
     is_solved: bool = True,
+    beside: Sequence[bpy.types.Object] = (),
 ) -> list[T]:
     """Evaluate rigs at each frame and keep what ``read`` takes from each evaluation.
 
@@ -42,11 +43,12 @@ def sample(
         read: takes values out of an evaluation; must keep no reference to Blender's data.
         only: chains to solve (object key, tip); None for all.
         is_solved: False reads FK: no chain of ``objects`` is solved.
+        beside: other objects that ``read`` looks at.
 
     Returns:
         One value per frame. Every rig holds its FK pose meanwhile and is solved again at the next update.
     """
-    return list(sampled(context, objects, frames, read, only=only, is_solved=is_solved))
+    return list(sampled(context, objects, frames, read, only=only, is_solved=is_solved, beside=beside))
 
 
 def sampled(
@@ -57,6 +59,7 @@ def sampled(
     *,
     only: Sequence[tuple[marks.Key, str]] | None = None,
     is_solved: bool = True,
+    beside: Sequence[bpy.types.Object] = (),
 ) -> Generator[T, None, None]:
     """``sample``, one frame at a time; everything is put back when it ends or is closed.
 
@@ -67,7 +70,7 @@ def sampled(
     def solved(depsgraph: bpy.types.Depsgraph, held: list[bpy.types.Object], frame: float) -> T:
         return read(evaluate(depsgraph, held, frame, is_fresh=True, is_forced=True, only=chains))
 
-    yield from visited(context, objects, frames, solved)
+    yield from visited(context, objects, frames, solved, beside)
 
 
 def visited(
@@ -75,6 +78,7 @@ def visited(
     objects: Sequence[bpy.types.Object],
     frames: Sequence[float],
     look: Callable[[bpy.types.Depsgraph, list[bpy.types.Object], float], T],
+    beside: Sequence[bpy.types.Object] = (),
 ) -> Generator[T, None, None]:
     """Go to each frame with every rig in FK and yield what ``look`` finds; see ``sampled``.
 
@@ -82,8 +86,8 @@ def visited(
     """
     rigs = [obj for obj in marks.rigs() if obj.is_editable]
     rigs += [obj for obj in objects if obj not in rigs]
-    need = needs.scene_need(context.scene, objects)
-    place = _own_scene(context.scene, objects) if need is None else _users_scene(context)
+    need = needs.scene_need(context.scene, [*objects, *beside])
+    place = _own_scene(context.scene, objects, beside) if need is None else _users_scene(context)
     with live_pause.paused(), _showing_fk(rigs), place as (scene, layer):
         before = None if need is None or need.first is None else need.first - 1
         for frame in frames:
@@ -131,7 +135,7 @@ def _users_scene(context: bpy.types.Context) -> Iterator[tuple[bpy.types.Scene, 
 
 @contextmanager
 def _own_scene(
-    user_scene: bpy.types.Scene, objects: Sequence[bpy.types.Object]
+    user_scene: bpy.types.Scene, objects: Sequence[bpy.types.Object], beside: Sequence[bpy.types.Object]
 ) -> Iterator[tuple[bpy.types.Scene, bpy.types.ViewLayer]]:
     """A scene with just these rigs and the user's timing, units, camera and gravity; gone afterwards."""
     scene = bpy.data.scenes.new(SCENE_NAME)
@@ -148,6 +152,9 @@ def _own_scene(
             scene.collection.objects.link(obj)
             if _may_be_disabled(obj):
                 pulls.append(_pull(scene, obj))
+        for obj in beside:
+            if obj.name not in scene.collection.objects:
+                scene.collection.objects.link(obj)
         scene.view_layers[0].update()
         yield scene, scene.view_layers[0]
     finally:
