@@ -12,7 +12,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..rig import fk_pose, marks, solve_chain
+from ..rig import fk_pose, marks, posed_chain, solve_chain
 from ..rig.chains import ChainSetup, setup_of
 from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation, Rig
@@ -150,7 +150,7 @@ def _read(run: Evaluation, rig: Rig, work: Work, rows: Sequence[Row]) -> Reading
 def _place(rig: Rig, row: Row) -> RowPlace:
     state, last = rig.state, row.bones[-1]
     is_end = last == row.chain.end and last not in row.chain.turned
-    tip = state.tail(last) if is_end else solve_chain.end_point(state, row.chain)
+    tip = state.tail(last) if is_end else posed_chain.end_point(state, row.chain)
     heads = (*(tuple(state.head(bone)) for bone in row.bones), tuple(tip))
     return RowPlace(heads, tuple(state.frame_rotation(bone) for bone in row.bones))
 

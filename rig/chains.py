@@ -303,14 +303,12 @@ def _length_problem(tip: Any, count: int, available: int) -> str:
 def _problem(obj: bpy.types.Object, tip: Any, turned: list[Any], chain: ChainSetup) -> str:
     if tip.limb_ik_end_bone and chain.end < 0:
         return f"end bone '{tip.limb_ik_end_bone}' is missing"
-    if problem := _target_problem("target", tip.limb_ik_target, tip.limb_ik_target_bone):
-        return problem
     for bone in turned:
         if name := active_constraint(bone):
             return f"constraint '{name}' on '{bone.name}' is active"
         if reason := joint_limits.is_valid(limits_of(bone)):
             return f"limits of '{bone.name}': {reason}"
-    return ""
+    return _target_problem("target", tip.limb_ik_target, tip.limb_ik_target_bone)
 
 
 def active_constraint(bone: Any) -> str:

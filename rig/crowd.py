@@ -17,7 +17,7 @@ from mathutils import Vector
 from ..solvers import batch, blending, rotations, rows, two_bone
 from ..solvers.chain import Solution, Status
 from ..solvers.rotations import Quat
-from . import marks, solve_chain
+from . import marks, posed_chain, solve_chain
 from .chains import ChainSetup
 from .crowd_plan import Floats, Plan, plan_of
 from .readouts import IDLE, Readout
@@ -277,7 +277,7 @@ def _is_even(frames: Floats) -> rows.Mask:
     products = np.abs(columns.transpose(0, 2, 1) @ columns) / (lengths[:, :, None] * lengths[:, None, :])
     skew = products[:, (0, 0, 1), (1, 2, 2)].max(axis=1)
     off = np.maximum(1.0 - lengths.min(axis=1) / lengths.max(axis=1), skew)
-    return (off <= solve_chain.NON_UNIFORM) & (np.linalg.det(columns) > 0.0)
+    return (off <= posed_chain.NON_UNIFORM) & (np.linalg.det(columns) > 0.0)
 
 
 def _local_rotations(

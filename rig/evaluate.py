@@ -18,6 +18,7 @@ from ..solvers.chain import Status
 from . import crowd, fk_pose, hanging, marks, order, readouts, solve_chain
 from .chains import ChainSetup, RigSetup, setup_of
 from .fk_pose import Raw
+from .raw_pose import RawPose
 from .spaces import PoseState
 
 IN_EDIT_MODE = "armature is in edit mode"
@@ -28,7 +29,7 @@ IN_REST_POSITION = "armature is in rest position"
 class Rig:
     """One armature in one evaluation.
 
-    ``fk``: raw FK rotation of every bone that a chain turns; ``turned``: the bones
+    ``raw``: rotations as evaluated. ``fk``: raw FK rotation of every bone that a chain turns; ``turned``: the bones
     that were given a new local rotation (in ``state.rotations``). Not ``is_live``: FK shows.
     """
 
@@ -36,6 +37,7 @@ class Rig:
     evaluated: bpy.types.Object
     setup: RigSetup
     state: PoseState
+    raw: RawPose
     fk: dict[int, Raw] = field(default_factory=dict)
     turned: set[int] = field(default_factory=set)
     is_live: bool = True
@@ -156,7 +158,8 @@ def _add_rig(run: Evaluation, obj: bpy.types.Object, is_forced: bool) -> None:
     if reason:
         _say_all(run, obj, setup, readouts.Readout(message=reason))
         return
-    rig = Rig(obj, evaluated, setup, PoseState(setup, evaluated), is_live=is_forced or obj.limb_ik.is_live)
+    state = PoseState(setup, evaluated)
+    rig = Rig(obj, evaluated, setup, state, RawPose(state.bones), is_live=is_forced or obj.limb_ik.is_live)
     _put_fk(run, rig)
     run.rigs[marks.key_of(obj)] = rig
 
@@ -181,13 +184,17 @@ def _say_all(run: Evaluation, obj: bpy.types.Object, setup: RigSetup, readout: r
 def _put_fk(run: Evaluation, rig: Rig) -> None:
     """Give every bone that chains turn its FK rotation, so that the pose is FK before the first solve."""
     setup, originals = rig.setup, rig.obj.pose.bones
+    stored = set(fk_pose.stored_bones(originals))
     for bone in setup.held:
-        source = rig.state.bones[bone]
-        original = originals[bone]
-        raw = fk_pose.fresh_fk_raw(original, source) if run.is_fresh else fk_pose.fk_raw(original)
+        if not run.is_fresh:
+            raw = fk_pose.fk_raw(originals[bone])
+        elif bone in stored:
+            raw = fk_pose.fresh_fk_raw(originals[bone], rig.state.bones[bone])
+        else:
+            raw = rig.raw.raw(bone)
         rig.fk[bone] = raw
         if bone not in setup.is_constrained:
-            rig.state.turn(bone, fk_pose.to_quat(raw, source.rotation_mode))
+            rig.state.turn(bone, fk_pose.to_quat(raw, rig.raw.modes[bone]))
 
 
 def _solve(run: Evaluation, rig: Rig, chain: ChainSetup) -> None:

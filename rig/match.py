@@ -17,7 +17,7 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ..solvers import rotations
 from ..solvers.vectors import TINY
-from . import fk_pose, marks, solve_chain
+from . import fk_pose, marks, posed_chain, solve_chain
 from .chains import ChainSetup
 from .errors import LimbIKError
 from .evaluate import Evaluation, Rig
@@ -34,7 +34,8 @@ FURTHEST = 10.0
 class Match:
     """Where target and pole of a chain belong at one moment.
 
-    Space: world. ``pole_world`` is None where the chain has no pole. ``scale`` of the target is untouched.
+    Space: world, with the armature's own scale and shear in it, which cancels for its children.
+    ``pole_world`` is None where the chain has no pole. ``scale`` of the target is untouched.
     ``is_held_back``: FK is straighter than the chain's ``max_reach`` allows, so IK can't give it back.
     """
 
@@ -57,9 +58,9 @@ def matched(run: Evaluation, rig: Rig, chain: ChainSetup) -> Match:
     Raises:
         LimbIKError: the limb has no length, or the scale above it forbids a solve.
     """
-    if problem := solve_chain.scale_problem(rig.state, chain):
+    if problem := posed_chain.scale_problem(rig.state, chain):
         raise LimbIKError(f"'{chain.tip}' of '{rig.obj.name}': {problem}")
-    posed = solve_chain.read_chain(rig.state, chain)
+    posed = posed_chain.read_chain(rig.state, chain)
     length = _length((*(joint.head for joint in posed.joints), posed.end))
     if length <= COLLAPSED * _length(posed.rest_heads):
         raise LimbIKError(f"the limb that ends at '{chain.tip}' of '{rig.obj.name}' is collapsed to zero length")
@@ -72,13 +73,13 @@ def matched(run: Evaluation, rig: Rig, chain: ChainSetup) -> Match:
         place, is_held_back = _unsoftened(posed.joints[0].head, posed.end, length, *held_by)
     if chain.target_space == 'FK':
         pole = world @ chain.pole_rest if has_pole else None
-        return Match(_with_position(world, chain.target_rest), pole, is_held_back)
+        return Match(world @ chain.target_rest, pole, is_held_back)
     target = _rotation_matrix(target_rotation(rig, chain))
     target.translation = place
     pole = None
     if has_pole:
         pole = world @ Matrix.Translation(solve_chain.fk_pole_point(chain, posed, tip.limb_ik_pole_angle))
-    return Match(_with_position(world, target), pole, is_held_back)
+    return Match(world @ target, pole, is_held_back)
 
 
 def _unsoftened(root: Vector, end: Vector, length: float, softness: float, max_reach: float) -> tuple[Vector, bool]:
@@ -96,13 +97,6 @@ def _unsoftened(root: Vector, end: Vector, length: float, softness: float, max_r
         return end, False
     beyond = soft * min(-math.log(max(left, TINY) / soft), FURTHEST)
     return root + line * ((longest - soft + beyond) / distance), False
-
-
-def _with_position(world: Matrix, target: Matrix) -> Matrix:
-    """World matrix of a target: turned by the armature, never scaled by it."""
-    turned = _rotation_matrix(rotations.multiply(rotations.from_matrix(world), rotations.from_matrix(target)))
-    turned.translation = world @ target.translation
-    return turned
 
 
 def _rotation_matrix(rotation: rotations.Quat) -> Matrix:

@@ -19,6 +19,27 @@ BONE_PREFIX = 'pose.bones["'
 OWN_PATHS = {dependency.NUMBER_PATH, dependency.NAMES_PATH}
 
 
+def is_shown(depsgraph: bpy.types.Depsgraph) -> bool:
+    """Whether this is the depsgraph of the screen, which Blender copies to the originals as it evaluates."""
+    layer = bpy.context.view_layer
+    return layer is not None and layer.depsgraph == depsgraph
+
+
+def hold_the_same(evaluated: bpy.types.Object, original: bpy.types.Object) -> bool:
+    """Whether the original shows the pose and place that were evaluated: only then the depsgraph was copied to it.
+
+    Cheap; asked beside ``is_shown``, because a script can put any view layer into the context.
+    """
+    return evaluated.matrix_world == original.matrix_world and np.array_equal(_matrices(evaluated), _matrices(original))
+
+
+def _matrices(obj: bpy.types.Object) -> np.ndarray[Any, np.dtype[np.float32]]:
+    bones: Any = obj.pose.bones  # type: ignore[union-attr]
+    found = np.empty(16 * len(bones), np.float32)
+    bones.foreach_get("matrix", found)
+    return found
+
+
 def copy_animated(evaluated: bpy.types.Object, original: bpy.types.Object) -> None:
     """Give the original every animated value of the evaluated object that differs.
 

@@ -6,6 +6,7 @@ error is raised. This module must not write keys.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,11 +14,13 @@ from typing import Any
 import bpy
 from mathutils import Matrix, Vector
 
-from . import bend, chains, compat, controls, dependency, fk_pose, limbs, marks, match, solve_chain
+from . import bend, chains, compat, controls, dependency, fk_pose, limbs, marks, match, posed_chain, solve_chain
 from .errors import LimbIKError
 from .evaluate import Evaluation, evaluate
 from .limbs import Limb
 from .spaces import matrix_to_armature
+
+logger = logging.getLogger(__name__)
 
 # Display size of made targets and poles as a part of the limb's length.
 TARGET_SIZE = 0.12
@@ -189,7 +192,7 @@ def read_fk(context: bpy.types.Context, obj: bpy.types.Object, tips: Sequence[st
 
 
 def _length(run: Evaluation, obj: bpy.types.Object, tip: str) -> float:
-    posed = solve_chain.read_chain(match.rig_of(run, obj).state, chains.chain_of(obj, tip))
+    posed = posed_chain.read_chain(match.rig_of(run, obj).state, chains.chain_of(obj, tip))
     heads = [joint.head for joint in posed.joints]
     return sum((b - a).length for a, b in zip(heads, [*heads[1:], posed.end], strict=True))
 
@@ -240,24 +243,41 @@ def limb_plans(
         if limbs.collapsed(limb, skeleton):
             raise LimbIKError(f"the {limb.kind} '{limb.upper}' of '{obj.name}' is collapsed to zero length")
     taken = set(chains.tips(obj))
-    plans = [_limb_plan(limb, target_kind, target_space) for limb in found]
+    axes = bend.body_axes(skeleton, limbs.find_limbs(skeleton))
+    hinges = {limb.tip: bend.bend_axis(limb, skeleton, axes) for limb in found}
+    plans = [_limb_plan(limb, target_kind, target_space, hinges[limb.tip]) for limb in found]
     plans = [plan for plan in plans if plan.tip not in taken]
     if not plans:
         raise LimbIKError(f"every limb of '{obj.name}' has a chain already")
-    return plans
+    blocked = {plan.tip: reason for plan in plans if (reason := _blocked(obj, plan))}
+    if len(blocked) == len(plans):
+        raise LimbIKError(f"no limb of '{obj.name}' is free: {'; '.join(blocked.values())}")
+    for reason in blocked.values():
+        logger.warning("left out: %s", reason)
+    return [plan for plan in plans if plan.tip not in blocked]
 
 
-def _limb_plan(limb: Limb, target_kind: str, target_space: str) -> ChainPlan:
-    is_long = len(limb.bones) > 2 + len(limb.between_upper_lower)
+def _blocked(obj: bpy.types.Object, plan: ChainPlan) -> str:
+    """Why a limb can't have a chain: an active constraint on a bone that would be turned; empty where it can."""
+    tip: Any = obj.pose.bones[plan.tip]
+    row = [tip, *tip.parent_recursive][: plan.chain_length]
+    for bone in [row[0], row[-1]] if plan.solver == 'TWO_BONE' else row:
+        if name := chains.active_constraint(bone):
+            return f"constraint '{name}' on '{bone.name}' is active; mute it or convert it first"
+    return ""
+
+
+def _limb_plan(limb: Limb, target_kind: str, target_space: str, hinge: Vector) -> ChainPlan:
     return ChainPlan(
-        tip=limb.bones[-1],
-        solver='LEG' if is_long else 'TWO_BONE',
+        tip=limb.tip,
+        solver='LEG' if limb.is_creature else 'TWO_BONE',
         chain_length=len(limb.bones),
         end_bone=limb.end or "",
         target_kind=target_kind,
         target_space=target_space,
         end_rotation='TARGET' if limb.end else 'KEEP_LOCAL',
         kind=limb.kind,
+        bend_axis=hinge,
     )
 
 

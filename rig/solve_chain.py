@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -17,8 +17,9 @@ from mathutils import Matrix, Quaternion, Vector
 from ..solvers import blending, fabrik, leg, look_at, rotations, two_bone, two_bone_limits
 from ..solvers.chain import Chain, Goal, Joint, JointKind, Solution, Status
 from ..solvers.rotations import Quat
-from . import channels, warm_start
+from . import channels, uneven_scale, warm_start
 from .chains import ChainSetup
+from .posed_chain import is_uneven, local_rotations, read_chain, scale_problem, world_scale
 from .readouts import IDLE, Readout
 from .spaces import PoseState, matrix_to_armature, orientation, shear, to_armature
 
@@ -42,10 +43,6 @@ POLE_DIRECTIONS: dict[str, Callable[[Chain], Vector]] = {
     'LEG': leg.pole_direction,
     'FABRIK': fabrik.pole_direction,
 }
-# A parent scaled by more than this part differently along its axes changes lengths as bones turn.
-NON_UNIFORM = 1e-3
-NON_UNIFORM_SCALE = "non-uniform scale above the chain: lengths change as it turns"
-ZERO_SCALE = "scale of zero above the chain"
 ZERO_SCALE_AT_END = "scale of zero leaves the end bone no rotation to take over: it keeps its own"
 
 
@@ -60,15 +57,22 @@ def solve(run: Evaluation, rig: Rig, chain: ChainSetup) -> Readout:
     posed = read_chain(rig.state, chain)
     target = matrix_to_armature(run.world(rig.obj), run.linked_world(chain.target_key))
     goal = _goal(run, rig, chain, posed, target, tip)
+    fk = {bone: rig.state.rotations[bone] for bone in chain.turned if bone not in rig.setup.driven}
     if chain.use_warm_start and chain.solver in warm_start.ITERATIVE:
         solution = _warm(run, rig, chain, posed, goal)
+        full = local_rotations(rig.state, chain, posed, solution)
+    elif is_uneven(rig.state, chain):
+        solution, full = uneven_scale.solve(rig.state, chain, SOLVERS[chain.solver], goal)
     else:
         solution = SOLVERS[chain.solver](posed, goal)
+        full = local_rotations(rig.state, chain, posed, solution)
     end = _end_rotations(rig, chain, target)
-    _turn(rig, chain, posed, solution, weight)
+    for bone, rotation in fk.items():
+        rig.state.turn(bone, blending.blend(rotation, full[bone], weight))
+        rig.turned.add(bone)
     if end is None:
         return _readout(rig, chain, solution, ZERO_SCALE_AT_END if turns_end(rig, chain) else "")
-    _turn_end(rig, chain, *end, weight)
+    _turn_end(rig, chain, end, weight)
     return _readout(rig, chain, solution)
 
 
@@ -91,57 +95,6 @@ def effective_weight(run: Evaluation, obj: bpy.types.Object, tip: Any, chain: Ch
     if changes is None:
         return weight if tip.limb_ik_use_ik else 0.0
     return blending.effective_weight(run.frame, weight, changes[0], changes[1], duration)
-
-
-def scale_problem(state: PoseState, chain: ChainSetup) -> str:
-    """Why the scale above the turned bones forbids a solve; empty where it doesn't."""
-    if state.is_flat:
-        return ZERO_SCALE
-    for bone in chain.turned:
-        off = shear(state.frame(bone))
-        if off >= 1.0:
-            return ZERO_SCALE
-        if off > NON_UNIFORM and state.bones[bone].bone.inherit_scale != 'ALIGNED':
-            return NON_UNIFORM_SCALE
-    return ""
-
-
-def read_chain(state: PoseState, chain: ChainSetup) -> Chain:
-    """The chain in its FK pose, armature space, as the solvers take it."""
-    joints = tuple(
-        Joint(
-            head=state.head(bone).copy(),
-            fk=Quaternion(state.rotation(bone)),
-            frame=Quaternion(state.frame_rotation(bone)),
-            limits=limits,
-            share=share,
-            follows_parent=_follows(state, chain, number),
-        )
-        for number, (bone, limits, share) in enumerate(zip(chain.turned, chain.limits, chain.shares, strict=True))
-    )
-    return Chain(joints, end_point(state, chain), chain.bend_axis, rest_heads(state, chain))
-
-
-def end_point(state: PoseState, chain: ChainSetup) -> Vector:
-    """What has to reach the target: the end bone's head, else the tip's tail; armature space."""
-    return (state.head(chain.end) if chain.end >= 0 else state.tail(chain.bones[-1])).copy()
-
-
-def rest_heads(state: PoseState, chain: ChainSetup) -> tuple[Vector, ...]:
-    """Heads of the turned bones and then the end in the rest pose, armature space."""
-    heads = [state.bones[bone].bone.head_local.copy() for bone in chain.turned]
-    tip = state.bones[chain.bones[-1]].bone
-    end = state.bones[chain.end].bone.head_local if chain.end >= 0 else tip.tail_local
-    return (*heads, end.copy())
-
-
-def _follows(state: PoseState, chain: ChainSetup, number: int) -> bool:
-    """Whether a turned bone's frame turns with the turned bone before it."""
-    if number == 0:
-        return True
-    first = chain.bones.index(chain.turned[number - 1]) + 1
-    last = chain.bones.index(chain.turned[number])
-    return all(state.bones[bone].bone.use_inherit_rotation for bone in chain.bones[first : last + 1])
 
 
 def _goal(run: Evaluation, rig: Rig, chain: ChainSetup, posed: Chain, target: Matrix, tip: Any) -> Goal:
@@ -168,12 +121,6 @@ def _goal(run: Evaluation, rig: Rig, chain: ChainSetup, posed: Chain, target: Ma
     )
 
 
-def world_scale(state: PoseState) -> float:
-    """Units of the world per unit of armature space (the mean of the axes); 1 where the object's scale is zero."""
-    lengths = [Vector(column[:3]).length for column in state.world.to_3x3().col]
-    return sum(lengths) / 3.0 or 1.0
-
-
 def fk_pole_point(chain: ChainSetup, posed: Chain, pole_angle: float = 0.0) -> Vector:
     """Where set-up and match put the pole: a limb's length off the line root → end, on the side FK bends to.
 
@@ -186,47 +133,50 @@ def fk_pole_point(chain: ChainSetup, posed: Chain, pole_angle: float = 0.0) -> V
     return joints[0].lerp(posed.end, 0.5) + side * length
 
 
-def _turn(rig: Rig, chain: ChainSetup, posed: Chain, solution: Solution, weight: float) -> None:
-    """Write the solved orientations as local rotations into the state, each slerped from FK, parents first."""
-    parent_delta: Quat = rotations.IDENTITY
-    for bone, joint, delta in zip(chain.turned, posed.joints, solution.deltas, strict=True):
-        frame = rotations.as_quat(joint.frame)
-        if joint.follows_parent:
-            frame = rotations.multiply(parent_delta, frame)
-        parent_delta = rotations.normalized(rotations.as_quat(delta))
-        wanted = rotations.multiply(parent_delta, rotations.as_quat(joint.fk))
-        local = rotations.normalized(rotations.multiply(rotations.conjugate(frame), wanted))
-        if bone in rig.setup.driven:
-            continue
-        rig.state.turn(bone, blending.blend(rig.state.rotations[bone], local, weight))
-        rig.turned.add(bone)
-
-
 def turns_end(rig: Rig, chain: ChainSetup) -> bool:
     """Whether the chain gives its end bone a rotation."""
     is_free = chain.end not in rig.setup.driven and chain.end not in rig.setup.is_constrained
     return chain.end >= 0 and chain.end_rotation != 'KEEP_LOCAL' and is_free
 
 
-def _end_rotations(rig: Rig, chain: ChainSetup, target: Matrix) -> tuple[Quat, Quat] | None:
-    """FK's and the wanted orientation of the end bone, armature space; None where it isn't turned or has none."""
-    end_fk = rig.state.rotation_if_any(chain.end) if turns_end(rig, chain) else None
-    if end_fk is None or chain.end_rotation != 'TARGET':
-        return None if end_fk is None else (end_fk, end_fk)
-    turned = orientation(target)
-    if turned is None:
+@dataclass(frozen=True, slots=True)
+class _End:
+    """The end bone before the solve, and how it is to stand after it; ``frame`` and ``fk`` give FK's orientation.
+
+    Space: armature, but ``local_fk``: the bone's local rotation.
+    """
+
+    frame: Quat
+    local_fk: Quat
+    fk: Quat
+    wanted: Quat
+
+
+def _end_rotations(rig: Rig, chain: ChainSetup, target: Matrix) -> _End | None:
+    """What the end bone does; None where it isn't turned, or it or its target has no orientation."""
+    fk = rig.state.rotation_if_any(chain.end) if turns_end(rig, chain) else None
+    if fk is None:
         return None
-    if chain.target_space == 'FK':
-        rest = rotations.from_matrix(chain.target_rest)
-        return end_fk, rotations.multiply(rotations.multiply(turned, rotations.conjugate(rest)), end_fk)
-    return end_fk, rotations.multiply(turned, rotations.as_quat(chain.end_offset))
+    wanted: Quat | None = fk
+    if chain.end_rotation == 'TARGET':
+        turned = orientation(target)
+        if turned is None:
+            return None
+        if chain.target_space == 'FK':
+            rest = rotations.from_matrix(chain.target_rest)
+            wanted = rotations.multiply(rotations.multiply(turned, rotations.conjugate(rest)), fk)
+        else:
+            wanted = rotations.multiply(turned, rotations.as_quat(chain.end_offset))
+    return _End(rig.state.frame_rotation(chain.end), rig.state.rotations[chain.end], fk, wanted)
 
 
-def _turn_end(rig: Rig, chain: ChainSetup, end_fk: Quat, wanted: Quat, weight: float) -> None:
+def _turn_end(rig: Rig, chain: ChainSetup, end: _End, weight: float) -> None:
     """Turn the end bone as its setting says; in armature space, so that half way is half way for the eye."""
-    blended = rotations.slerp(end_fk, wanted, weight)
+    blended = rotations.slerp(end.fk, end.wanted, weight)
+    delta = rotations.multiply(blended, rotations.conjugate(end.fk))
+    turned = rotations.multiply(rotations.multiply(delta, end.frame), end.local_fk)
     frame = rig.state.frame_rotation(chain.end)
-    rig.state.turn(chain.end, rotations.normalized(rotations.multiply(rotations.conjugate(frame), blended)))
+    rig.state.turn(chain.end, rotations.normalized(rotations.multiply(rotations.conjugate(frame), turned)))
     rig.turned.add(chain.end)
 
 
