@@ -37,6 +37,8 @@ from .vectors import TINY, UNIT_X, Vec, add, as_vec, combined, cross, dot, lengt
 
 SAMPLES = 24
 """Steps of the first look along a curve: at most 15 degrees, finer than its valleys."""
+HINGE_SAMPLES = 144
+"""The same along the one curve of a hinged root: it may pass by the target twice within a few degrees."""
 VALLEYS = 16
 """Lowest valleys that are followed down side by side; the better half of them after each narrowing."""
 LAST_VALLEYS = 2
@@ -191,14 +193,15 @@ def _searched(joints: LimbJoints, pose: Pose, goal: Vec, roots: Roots, count: in
 
 def _lowest(cost: Callable[[npt.NDArray[np.intp], Array], Array], count: int) -> tuple[int, float]:
     """Curve and place of the least cost: looked at in steps, then the lowest valleys narrowed down together."""
-    steps = np.linspace(0.0, 1.0, SAMPLES + 1)
-    curves = np.repeat(np.arange(count), SAMPLES + 1)
-    rows = cost(curves, np.tile(steps, count)).reshape(count, SAMPLES + 1)
+    samples = SAMPLES if count > 1 else HINGE_SAMPLES
+    steps = np.linspace(0.0, 1.0, samples + 1)
+    curves = np.repeat(np.arange(count), samples + 1)
+    rows = cost(curves, np.tile(steps, count)).reshape(count, samples + 1)
     walled = np.pad(rows, ((0, 0), (1, 1)), constant_values=np.inf)
     curve, number = np.nonzero((rows <= walled[:, :-2]) & (rows <= walled[:, 2:]))
     order = np.argsort(rows[curve, number], kind="stable")[:VALLEYS]
     curve, place = curve[order], steps[number[order]]
-    reach = 1.0 / SAMPLES
+    reach = 1.0 / samples
     for _ in range(ROUNDS):
         places = np.clip(place[:, None] + reach * ZOOM, 0.0, 1.0)
         costs = cost(np.repeat(curve, len(ZOOM)), places.ravel()).reshape(places.shape)
