@@ -17,7 +17,7 @@ from mathutils import Vector
 from ..solvers import batch, blending, rotations, rows, two_bone
 from ..solvers.chain import Solution, Status
 from ..solvers.rotations import Quat
-from . import marks, posed_chain, solve_chain
+from . import compat, marks, nla, posed_chain, solve_chain
 from .chains import ChainSetup
 from .crowd_plan import Floats, Plan, plan_of
 from .readouts import IDLE, Readout
@@ -126,12 +126,13 @@ def _ask(
 ) -> list[_Asked]:
     """What is asked of the plain chains of a rig; those without weight are done at once."""
     key, local, found = marks.key_of(rig.obj), rig.state.rotations, []
+    may_switch = _may_switch(rig.obj, plan)
     for number, chain in enumerate(plan.chains):
         if only is not None and (key, chain.tip) not in only:
             continue
         upper, lower = chain.bones
         tip = rig.state.bones[lower]
-        weight = solve_chain.effective_weight(run, rig.obj, tip, chain)
+        weight = _weight(run, rig, tip, chain, may_switch)
         if weight <= 0.0:
             run.readouts[key, chain.tip] = IDLE
             done.add((key, chain.tip))
@@ -144,6 +145,23 @@ def _ask(
             tail = tip.bone.length if chain.end < 0 else 0.0
             found.append(_Asked(rig, chain, number, weight, settings, target, pole, turns, tail))
     return found
+
+
+def _may_switch(obj: bpy.types.Object, plan: Plan) -> bool:
+    """Whether ``use_ik`` of any of these chains may be keyed; asked once per rig, False is certain."""
+    animation = obj.animation_data
+    if animation is None:
+        return False
+    if nla.uses_strips(animation):
+        return True
+    curves = compat.fcurves_of(obj)
+    return any(compat.find_in(curves, path) is not None for path in plan.switches)
+
+
+def _weight(run: Evaluation, rig: Rig, tip: Any, chain: ChainSetup, may_switch: bool) -> float:
+    if may_switch:
+        return solve_chain.effective_weight(run, rig.obj, tip, chain)
+    return float(tip.limb_ik_weight) if tip.limb_ik_use_ik else 0.0
 
 
 def _target_rows(run: Evaluation, chain: ChainSetup, free: dict[int, bool]) -> tuple[float, ...]:

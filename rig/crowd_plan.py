@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,7 +23,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The plain chains of a rig. First axis: chains.
+    """The plain chains of a rig. First axis: chains. ``switches``: data paths of their ``use_ik``.
 
     ``bones``: upper, lower, end (of a chain without end bone: its lower again); ``parents``: of the upper bone, or the
     number of bones of the rig where it has none. ``offsets``: rest matrix of upper, lower and end in the parent's rest
@@ -30,6 +31,7 @@ class Plan:
     """
 
     chains: tuple[ChainSetup, ...]
+    switches: tuple[str, ...]
     bones: Numbers
     parents: Numbers
     offsets: Floats
@@ -58,6 +60,7 @@ def _make(setup: RigSetup) -> Plan:
     hinges = [vectors.unit(vectors.as_vec(chain.bend_axis)) for chain in chains]
     return Plan(
         chains=chains,
+        switches=tuple(f'pose.bones["{bpy.utils.escape_identifier(one.tip)}"].limb_ik_use_ik' for one in chains),
         bones=bones,
         parents=np.array([len(setup.names) if one < 0 else one for one in parents], dtype=np.intp),
         offsets=np.array([[setup.offsets[bone] for bone in row] for row in bones], dtype=np.float64).reshape(-1, 3, 4, 4),
