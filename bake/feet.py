@@ -1,0 +1,206 @@
+"""The motion of feet and hands over a range: where each was seen, and what its target would need to be there.
+
+Reads frames only; nothing is keyed or changed here. Space: world.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from mathutils import Matrix, Vector
+
+from ..rig import limbs, marks, match, posed_chain, solve_chain
+from ..rig.chains import ChainSetup, setup_of
+from ..rig.errors import LimbIKError
+from ..rig.evaluate import Evaluation, Rig
+from ..rig.sampling import sample
+from ..solvers import rotations
+from .key_table import Floats
+from .match_range import chains_named
+
+# Solvers whose end can be pinned.
+PINNABLE = {'TWO_BONE', 'LEG', 'FABRIK'}
+# Part of the limb's length by which a target may differ from its place at set-up and still count as not moved.
+UNMOVED = 1e-5
+LEG, ARM = "leg", "arm"
+
+
+@dataclass(frozen=True)
+class FootMotion:
+    """One chain's end over the frames of a range, as seen.
+
+    Space: world. ``roots``, ``ends``, ``toes``, ``poles``: frames × 3 (toes: the ball of a foot, or its
+    tail; None for hands; ``poles``: where the pole has to be for the bend that is seen, None without pole).
+    ``turns``: orientation of the end bone, frames × 4. ``lengths``: of the limb; ``reaches``: how much of it IK uses. ``targets``: matrices of the
+    target as it is, ``above`` those of what it hangs on: target = above · location and rotation; ``poles_above``
+    likewise.
+    """
+
+    chain: ChainSetup
+    kind: str
+    frames: Floats
+    roots: Floats
+    ends: Floats
+    turns: Floats
+    lengths: Floats
+    reaches: Floats
+    targets: Floats
+    above: Floats
+    toes: Floats | None = None
+    poles: Floats | None = None
+    poles_above: Floats | None = None
+
+    @property
+    def tip(self) -> str:
+        """Name of the bone at which the chain ends."""
+        return self.chain.tip
+
+    @property
+    def length(self) -> float:
+        """Length of the limb, world units."""
+        return float(self.lengths.max())
+
+    def index(self, frame: float) -> int:
+        """Number of the row of a frame, of the nearest one that was read."""
+        return int(np.abs(self.frames - frame).argmin())
+
+
+def kinds(obj: Any) -> dict[str, str]:
+    """``leg`` or ``arm`` by the tip of each chain that is one; others are missing."""
+    found = limbs.find_limbs(limbs.rest_skeleton(obj.data))
+    by_bone = {limb.bones[-1]: limb.kind for limb in found}
+    return {chain.tip: by_bone[chain.tip] for chain in setup_of(obj).chains if chain.tip in by_bone}
+
+
+def pinnable(obj: Any, tips: Sequence[str] = ()) -> list[ChainSetup]:
+    """The chains whose end can be pinned.
+
+    Raises:
+        LimbIKError: there is no such chain, or a named one is another kind.
+    """
+    chains = chains_named(obj, tips)
+    found = [chain for chain in chains if chain.solver in PINNABLE]
+    if not found or (tips and len(found) < len(chains)):
+        raise LimbIKError(f"'{obj.name}' has no chain with an end to plant: look-at has none")
+    return found
+
+
+def toe_bone(obj: Any, chain: ChainSetup) -> str:
+    """The bone whose head is the ball of a foot; empty where the foot's own tail is."""
+    foot = obj.pose.bones[chain.end] if chain.end >= 0 else None
+    children = foot.children if foot is not None else ()
+    return str(max(children, key=lambda child: len(child.children_recursive)).name) if children else ""
+
+
+def read_feet(
+    context: Any, obj: Any, chains: Sequence[ChainSetup], frames: Sequence[float], *, only_fk: bool = False
+) -> list[FootMotion]:
+    """Where the ends of chains are seen on each frame.
+
+    Args:
+        context: gives scene and frame rate.
+        obj: the armature object.
+        chains: of this armature.
+        frames: rising.
+        only_fk: what the animation gives, whatever IK does.
+
+    Raises:
+        LimbIKError: a chain has offsets on FK that were moved: what is seen isn't FK, and can't be held.
+    """
+    kind_of = kinds(obj)
+    toes = {chain.tip: toe_bone(obj, chain) for chain in chains if kind_of.get(chain.tip) == LEG and chain.end >= 0}
+
+    def read(run: Evaluation) -> list[tuple[Any, ...]]:
+        rig = match.rig_of(run, obj)
+        return [_read(run, rig, chain, toes.get(chain.tip)) for chain in chains]
+
+    own = {(marks.key_of(obj), chain.tip) for chain in chains if only_fk or chain.target_space == 'FK'}
+    every = [(marks.key_of(rig), chain.tip) for rig in marks.rigs() for chain in setup_of(rig).chains]
+    samples = sample(context, [obj], frames, read, only=[link for link in every if link not in own])
+    at = np.asarray(frames, dtype=np.float64)
+    return [
+        _motion(obj, chain, kind_of.get(chain.tip, ""), at, [row[number] for row in samples])
+        for number, chain in enumerate(chains)
+    ]
+
+
+def _read(run: Evaluation, rig: Rig, chain: ChainSetup, toe: str | None) -> tuple[Any, ...]:
+    if problem := posed_chain.scale_problem(rig.state, chain):
+        raise LimbIKError(f"'{chain.tip}' of '{rig.obj.name}': {problem}")
+    assert chain.target_key is not None  # a chain without is a problem, which chains_named refuses
+    posed, world = posed_chain.read_chain(rig.state, chain), run.world(rig.obj)
+    heads = [joint.head for joint in posed.joints]
+    length = sum((b - a).length for a, b in pairwise([*heads, posed.end])) * posed_chain.world_scale(rig.state)
+    end_bone = chain.end if chain.end >= 0 else chain.bones[-1]
+    turn = rotations.multiply(rotations.from_matrix(world), rig.state.rotation(end_bone))
+    toe_point = None
+    if toe is not None:
+        toe_point = world @ (rig.state.head(rig.setup.index[toe]) if toe else rig.state.tail(chain.end))
+    tip = rig.state.bones[chain.bones[-1]]
+    reach = length * tip.limb_ik_max_reach * (1.0 - tip.limb_ik_softness)
+    target = run.linked_world(chain.target_key)
+    pole = pole_above = None
+    if chain.pole_key is not None and chain.solver in solve_chain.POLE_DIRECTIONS:
+        angle = tip.limb_ik_pole_angle
+        pole = world @ solve_chain.fk_pole_point(chain, posed, angle)
+        pole_above = _above(run, chain.pole_key)
+    if chain.target_space == 'FK':
+        _refuse_moved(rig, chain, world, target, length)
+    return (
+        world @ heads[0], world @ posed.end, turn, length, reach, target.copy(), _above(run, chain.target_key),
+        toe_point, pole, pole_above,
+    )  # fmt: skip
+
+
+def _refuse_moved(rig: Rig, chain: ChainSetup, world: Matrix, target: Matrix, length: float) -> None:
+    at_setup: Vector = (world @ chain.target_rest).translation
+    if (target.translation - at_setup).length > UNMOVED * (length + world.translation.length):
+        raise LimbIKError(
+            f"the target of '{chain.tip}' is an offset on the motion and was moved: bake that chain first"
+        )
+
+
+def _above(run: Evaluation, link: tuple[marks.Key, str]) -> Matrix:
+    """What a control hangs on: its world matrix = this · its own location and rotation (and scale)."""
+    obj, bone_name = run.object_of(link[0]), link[1]
+    evaluated: Any = obj.evaluated_get(run.depsgraph)
+    if not bone_name:
+        return evaluated.matrix_world @ evaluated.matrix_basis.inverted_safe()
+    bone = evaluated.pose.bones[bone_name]
+    return run.bone_world(obj, bone_name) @ bone.matrix_basis.inverted_safe()
+
+
+def _motion(obj: Any, chain: ChainSetup, kind: str, frames: Floats, rows: list[tuple[Any, ...]]) -> FootMotion:
+    columns = list(zip(*rows, strict=True))
+    roots, ends, turns, lengths, reaches, targets, above, toes, poles, poles_above = (
+        None if column[0] is None else np.array(column, dtype=np.float64) for column in columns
+    )
+    assert roots is not None and ends is not None and turns is not None  # always read
+    assert lengths is not None and reaches is not None and targets is not None and above is not None
+    if not lengths.max() > 0.0:
+        raise LimbIKError(f"the limb that ends at '{chain.tip}' of '{obj.name}' is collapsed to zero length")
+    return FootMotion(
+        chain, kind, frames, roots, ends, turns, lengths, reaches, targets, above, toes, poles, poles_above
+    )
+
+
+def up_axis(feet: Sequence[FootMotion]) -> Floats:
+    """The axis of the world nearest to where legs point up on average: +Z but for captures that came in lying."""
+    legs = [foot for foot in feet if foot.kind == LEG]
+    if not legs:
+        return np.array((0.0, 0.0, 1.0))
+    mean = sum((foot.roots - foot.ends).mean(axis=0) / foot.length for foot in legs)
+    up = np.zeros(3)
+    axis = int(np.abs(mean).argmax())
+    up[axis] = np.sign(mean[axis]) or 1.0
+    return up
+
+
+def blend_frames(context: Any, chain: ChainSetup) -> float:
+    """The chain's blend time in frames."""
+    render = context.scene.render
+    return float(chain.blend_time * render.fps / render.fps_base)
