@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import bpy
 import numpy as np
@@ -20,13 +20,14 @@ from ..rig.chains import setup_of
 from ..rig.compat import animation_range
 from ..rig.errors import LimbIKError
 from ..rig.sampling import sampled, visited
-from . import keys, over_frames
+from . import keys, over_frames, parts
 from .few_keys import FewKeys, few_keys
 from .key_table import SAME_FRAME, Floats
 from .reading import Reading, Row, Work, bones_of, reader, rotation_table, rows_of
 from .reduce import sample_frames
 from .writable import check_writable
 
+T = TypeVar("T")
 AFTER = ('MUTE', 'REMOVE', 'KEEP')
 Progress = Callable[[int, int], None]
 
@@ -91,6 +92,7 @@ def bake(
     objects: Sequence[bpy.types.Object],
     options: BakeOptions,
     progress: Progress | None = None,
+    read_before: Sequence[parts.Part] = (),
 ) -> BakeReport:
     """Bake the chains of armatures to keys of the bones' own rotation channels.
 
@@ -99,40 +101,74 @@ def bake(
         objects: original armature objects.
         options: see ``BakeOptions``.
         progress: called with the frames read so far and their number; what it raises ends the bake without a change.
+        read_before: parts from ``read_part``; their frames are not read again.
 
     Raises:
         LimbIKError: nothing can be baked, or a key can't be written; nothing was changed then.
     """
-    steps = bake_steps(context, objects, options)
+    return _run(bake_steps(context, objects, options, read_before), progress)
+
+
+def read_part(
+    context: bpy.types.Context,
+    objects: Sequence[bpy.types.Object],
+    options: BakeOptions,
+    number: int,
+    count: int,
+    progress: Progress | None = None,
+) -> parts.Part:
+    """Read part ``number`` of ``count`` (from 1) of a bake's frames and change nothing.
+
+    Arguments and errors as in ``bake``; chains with warm start can't be split.
+    """
+    return _run(_part_steps(context, objects, options, number, count), progress)
+
+
+def _run(steps: Generator[tuple[int, int], None, T], progress: Progress | None) -> T:
     try:
         while True:
             done, total = next(steps)
             if progress is not None:
                 progress(done, total)
     except StopIteration as end:
-        report: BakeReport = end.value
-        return report
+        result: T = end.value
+        return result
     finally:
         steps.close()
 
 
+def _part_steps(
+    context: bpy.types.Context,
+    objects: Sequence[bpy.types.Object],
+    options: BakeOptions,
+    number: int,
+    count: int,
+) -> Generator[tuple[int, int], None, parts.Part]:
+    works = _checked_works(context, objects, options, [])
+    warm = next((chain.tip for work in works for chain in work.chains if chain.use_warm_start), "")
+    if warm:
+        raise LimbIKError(f"the chain of '{warm}' starts from the frame before (warm start): it can't be split")
+    frames = parts.slice_of(_all_frames(works, options), number, count)
+    readings = yield from _read_frames(context, works, frames, options)
+    return parts.Part(parts.marks_of(works, options.step, bool(options.reduce)), readings)
+
+
 def bake_steps(
-    context: bpy.types.Context, objects: Sequence[bpy.types.Object], options: BakeOptions
+    context: bpy.types.Context,
+    objects: Sequence[bpy.types.Object],
+    options: BakeOptions,
+    read_before: Sequence[parts.Part] = (),
 ) -> Generator[tuple[int, int], None, BakeReport]:
     """``bake`` in steps: yields frames read and their number, after each; closed early it leaves all as it was."""
     began = time.perf_counter()
-    _check_options(options)
     skipped: list[str] = []
-    works = [work for obj in objects if (work := _work(context, obj, options, skipped)).chains]
-    if not works:
-        raise LimbIKError("nothing to bake: " + ("; ".join(skipped) or "no chain"))
-    _check_keep(works, options)
-    for work in works:
-        _check_writable(work, options)
+    works = _checked_works(context, objects, options, skipped)
     need = needs.scene_need(context.scene, [work.obj for work in works])
     notes = [] if need is None else [f"frames were read in the scene itself: {need.reason}"]
-    rows = [rows_of(work) if options.reduce else [] for work in works]
-    readings = yield from _read(context, works, rows, options)
+    by_frame = parts.joined(read_before, parts.marks_of(works, options.step, bool(options.reduce)))
+    left = [frame for frame in _all_frames(works, options) if frame not in by_frame]
+    by_frame |= yield from _read_frames(context, works, left, options)
+    readings = [[by_frame[frame][i] for frame in _sample_frames(one, options)] for i, one in enumerate(works)]
     works, readings = _without_unsolved(works, readings, skipped, notes)
     unit = context.scene.unit_settings.scale_length
     tolerance = options.reduce / unit
@@ -152,6 +188,24 @@ def bake_steps(
         keys_before=sum(len(one.work.frames) * rows.shape[1] for one in results for rows in one.table.values()),
         error=max((one.few.error * unit for one in results if one.few is not None), default=0.0),
     )
+
+
+def _checked_works(
+    context: bpy.types.Context, objects: Sequence[bpy.types.Object], options: BakeOptions, skipped: list[str]
+) -> list[Work]:
+    """What is baked of each armature.
+
+    Raises:
+        LimbIKError: nothing can be baked, or keys could not be written.
+    """
+    _check_options(options)
+    works = [work for obj in objects if (work := _work(context, obj, options, skipped)).chains]
+    if not works:
+        raise LimbIKError("nothing to bake: " + ("; ".join(skipped) or "no chain"))
+    _check_keep(works, options)
+    for work in works:
+        _check_writable(work, options)
+    return works
 
 
 def _check_options(options: BakeOptions) -> None:
@@ -214,18 +268,21 @@ def _is_animated(obj: bpy.types.Object, tip: str) -> bool:
     return any(path in paths for path, _ in channels.animated_paths(obj))
 
 
-def _read(
-    context: bpy.types.Context, works: Sequence[Work], rows: Sequence[Sequence[Row]], options: BakeOptions
-) -> Generator[tuple[int, int], None, list[list[Reading]]]:
-    """What each work needs at each of its frames, and at the middles between them where keys are reduced."""
-    wanted = [_sample_frames(work, options) for work in works]
-    frames = sorted(set().union(*wanted))
+def _all_frames(works: Sequence[Work], options: BakeOptions) -> list[float]:
+    return sorted(set().union(*(_sample_frames(work, options) for work in works)))
+
+
+def _read_frames(
+    context: bpy.types.Context, works: Sequence[Work], frames: Sequence[float], options: BakeOptions
+) -> Generator[tuple[int, int], None, dict[float, list[Reading]]]:
+    """By frame what each work needs: all of them in one go where that may be, else one by one."""
     by_frame: dict[float, list[Reading]] = {}
-    reads = None if options.reduce or any(own != wanted[0] for own in wanted) else over_frames.stretches(works)
+    reads = over_frames.stretches(works) if frames and not options.reduce else None
     if reads is not None:
         by_frame = yield from _read_together(context, works, frames, reads)
     left = [frame for frame in frames if frame not in by_frame]
     if left:
+        rows = [rows_of(work) if options.reduce else [] for work in works]
         objects = [work.obj for work in works]
         taken = sampled(context, objects, left, reader(works, rows), only=_solved_chains(works))
         try:
@@ -234,7 +291,7 @@ def _read(
                 yield len(by_frame), len(frames)
         finally:
             taken.close()
-    return [[by_frame[frame][i] for frame in own] for i, own in enumerate(wanted)]
+    return by_frame
 
 
 def _read_together(

@@ -6,14 +6,15 @@ import itertools
 import math
 import random
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import bpy
 import numpy as np
 import pytest
 import rigs
-from limb_ik.bake import over_frames
-from limb_ik.bake.baking import BakeOptions, bake
+from limb_ik.bake import over_frames, parts
+from limb_ik.bake.baking import BakeOptions, bake, read_part
 from limb_ik.bake.match_fk import match_fk
 from limb_ik.bake.match_range import match_ik
 from limb_ik.rig import compat, solve_chain
@@ -643,7 +644,7 @@ def test_a_half_broken_range_says_on_how_many_frames() -> None:
     rigs.add_chain_by_properties(obj, "lo", rigs.empty("T", (0, -1.0, 1.0)), None)
     root = rigs.bone(obj, "root")
     for frame, size in ((4, 1.0), (5, 0.0)):
-        root.scale = (1, 1, size)
+        root.scale = (size, size, size)
         root.keyframe_insert("scale", frame=frame)
     rigs.set_interpolation(obj, "CONSTANT")
     live = recorded(obj, range(1, 11))
@@ -727,3 +728,40 @@ def test_frames_near_an_edge_are_evaluated_by_themselves() -> None:
     live = recorded(obj, range(1, 11))
     baked(obj)
     assert_same(live, recorded(obj, range(1, 11)))
+
+
+@pytest.mark.parametrize("reduce", [0.0, 0.01])
+@pytest.mark.parametrize("count", [1, 3, 40])
+def test_parts_read_apart_give_the_keys_of_one_bake(count: int, reduce: float, tmp_path: Path) -> None:
+    obj = arm_and_hand("XYZ")
+    options = BakeOptions(1, 30, reduce=reduce)
+    read = []
+    for number in range(1, count + 1):
+        path = tmp_path / f"{number}.json"
+        path.write_text(parts.to_text(read_part(bpy.context, [obj], options, number, count)))
+        read.append(parts.from_file(path))
+    before = rotation_keys(obj)
+    bake(bpy.context, [obj], options)
+    whole = rotation_keys(obj)
+    assert whole != before
+    rigs.bone(obj, "lo").limb_ik_mute = False
+    seen: list[int] = []
+    bake(bpy.context, [obj], options, lambda done, total: seen.append(total), read)
+    assert seen == []  # nothing was read again
+    for key, points in rotation_keys(obj).items():
+        assert np.array(points) == pytest.approx(np.array(whole[key]), abs=1e-6)
+
+
+def test_a_part_of_another_bake_is_refused(tmp_path: Path) -> None:
+    obj = arm_and_hand()
+    part = read_part(bpy.context, [obj], BakeOptions(1, 30), 1, 2)
+    with pytest.raises(LimbIKError, match="another"):
+        bake(bpy.context, [obj], BakeOptions(1, 30, step=2), None, [part])
+    with pytest.raises(LimbIKError, match="no part 3 of 2"):
+        read_part(bpy.context, [obj], BakeOptions(1, 30), 3, 2)
+    (tmp_path / "x.json").write_text("{}")
+    with pytest.raises(LimbIKError, match="is no part of a bake"):
+        parts.from_file(tmp_path / "x.json")
+    rigs.bone(obj, "lo").limb_ik_use_warm_start = True
+    with pytest.raises(LimbIKError, match="warm start"):
+        read_part(bpy.context, [obj], BakeOptions(1, 30), 1, 2)
