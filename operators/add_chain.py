@@ -8,7 +8,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 
 from ..bake import motion
-from ..rig import active, selection
+from ..rig import active, rigify, selection
 from ..rig.setup import ChainPlan
 from .arguments import OnArmature, listed, sentence, split_names
 
@@ -29,6 +29,13 @@ MOTIONS = (
     ('KEYS', "Keys", "Targets and poles are keyed along the motion"),
     ('STILL', "Still", "Targets stay where the current frame has them"),
 )
+
+
+def switched(before: dict[str, float], obj: Any) -> str:
+    """What to say where a Rigify rig was switched to its FK controls."""
+    after = rigify.switches(obj)
+    names = [name for name, value in before.items() if after.get(name) != value]
+    return f"; Rigify's IK_FK set to FK on {listed(names)}" if names else ""
 
 
 class LIMB_IK_OT_add_chain(OnArmature, bpy.types.Operator):
@@ -85,8 +92,9 @@ class LIMB_IK_OT_add_chain(OnArmature, bpy.types.Operator):
 
     def work(self, context: Any) -> str:
         obj = self.rig(context)
+        before = rigify.switches(obj)
         found = motion.add_chains(context, obj, self._plans(obj), self.motion)
-        return f"IK added to {listed(found)}"
+        return f"IK added to {listed(found)}{switched(before, obj)}"
 
     def _plans(self, obj: Any) -> list[ChainPlan]:
         if self.tips:

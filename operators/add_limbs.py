@@ -8,8 +8,9 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty
 
 from ..bake import motion
-from .add_chain import MOTIONS, TARGET_KINDS
-from .arguments import OnArmature, listed
+from ..rig import rigify
+from .add_chain import MOTIONS, TARGET_KINDS, switched
+from .arguments import OnArmature, counted, listed
 
 
 class LIMB_IK_OT_add_limbs(OnArmature, bpy.types.Operator):
@@ -36,7 +37,8 @@ class LIMB_IK_OT_add_limbs(OnArmature, bpy.types.Operator):
 
     def work(self, context: Any) -> str:
         obj = self.rig(context)
+        before = rigify.switches(obj)
         tips = motion.add_limbs(
             context, obj, arms=self.arms, legs=self.legs, target_kind=self.target_kind, motion=self.motion
         )
-        return f"IK added to {len(tips)} limbs: {listed(tips)}"
+        return f"IK added to {counted(len(tips), 'limb')}: {listed(tips)}{switched(before, obj)}"

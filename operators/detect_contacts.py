@@ -1,0 +1,66 @@
+"""Find where feet and hands touch, and mark it in the timeline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+from bpy.props import BoolProperty, FloatProperty
+
+from ..bake import contact_markers, contacts, planting
+from ..bake.ranges import frames_between
+from ..rig import active
+from ..solvers.contacts import SHORTEST_S
+from .arguments import OnArmature, OverRange, TipsArgument, counted, split_names
+
+
+class LIMB_IK_OT_detect_contacts(OverRange, TipsArgument, OnArmature, bpy.types.Operator):
+    """Find the frames in which feet are at rest, from the motion, and mark them in the timeline"""
+
+    bl_idname = "limb_ik.detect_contacts"
+    bl_label = "Detect Contacts"
+    bl_options = {'REGISTER', 'UNDO'}
+
+    if TYPE_CHECKING:
+        hands: bool
+        use_speed: bool
+        speed: float
+        shortest: float
+        plant: bool
+    else:
+        hands: BoolProperty(name="Hands", description="Look at hands, too, which rest in the air as well")
+        use_speed: BoolProperty(name="Own Speed", description="This speed instead of the one found from the motion")
+        speed: FloatProperty(
+            name="Fastest Rest",
+            description="Speed up to which a foot counts as resting, in lengths of the limb a second",
+            default=0.4,
+            min=0.0,
+            soft_max=2.0,
+        )
+        shortest: FloatProperty(
+            name="Shortest", description="Seconds that a contact has at least", default=SHORTEST_S, min=0.0, soft_max=1.0
+        )
+        plant: BoolProperty(name="Plant", description="Plant what was found at once", options={'SKIP_SAVE'})
+
+    @classmethod
+    def poll_in_view(cls, context: Any) -> bool:
+        if not super().poll_in_view(context):
+            return False
+        obj = active.active_armature(context)
+        if obj is None or not active.tip_names(obj):
+            return cls.refuse("The armature has no IK chain: add IK to its legs first")
+        return True
+
+    def work(self, context: Any) -> str:
+        obj = self.rig(context)
+        tips = split_names(self.tips, obj.pose.bones.keys()) if self.tips else []
+        frames = frames_between(context, obj, *self.bounds())
+        is_own = self.use_speed or self.properties.is_property_set("speed")  # type: ignore[attr-defined]
+        found = contacts.detect(
+            context, obj, tips, hands=self.hands, frames=frames, speed=self.speed if is_own else None,
+            shortest_s=self.shortest,
+        )  # fmt: skip
+        looked_at = [chain.tip for chain in contacts.chosen(obj, tips, hands=self.hands)]
+        report = planting.plant_contacts(context, obj, found, frames=frames) if self.plant else None
+        contact_markers.put(context, obj, found, looked_at)
+        return f"{counted(len(found), 'contact')} found" if report is None else report.sentence()

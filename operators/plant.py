@@ -1,0 +1,79 @@
+"""Plant feet and hands: where they are now, or where the timeline says that they touch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, StringProperty
+
+from ..bake import contact_markers, planting
+from ..rig.errors import LimbIKError
+from .arguments import OnChains, OverRange, listed
+
+MODES = (
+    ('HERE', "Here", "Pin the end where it is now, from this frame on or over a range"),
+    ('CONTACTS', "Contacts", "Plant the contacts that are marked in the timeline"),
+    ('RELEASE', "Release", "Let go at this frame: the ease back to the motion begins here"),
+)
+
+
+class LIMB_IK_OT_plant(OverRange, OnChains, bpy.types.Operator):
+    """Keep feet and hands where they touch: targets stand still and IK is on for as long; nothing else changes"""
+
+    bl_idname = "limb_ik.plant"
+    bl_label = "Plant"
+    bl_options = {'REGISTER', 'UNDO'}
+
+    if TYPE_CHECKING:
+        mode: str
+        on: str
+        on_bone: str
+    else:
+        only_active: BoolProperty(
+            name="Only Active",
+            description="Only the chain of the active bone, not all chains of the armature",
+            default=True,
+        )
+        mode: EnumProperty(name="Mode", items=MODES, default='HERE', description="What is planted, or let go")
+        on: StringProperty(
+            name="On", description="Name of the object that the end goes along with; the world where empty",
+            options={'SKIP_SAVE'},
+        )  # fmt: skip
+        on_bone: StringProperty(
+            name="Bone", description="A bone of that object to go along with", options={'SKIP_SAVE'}
+        )
+
+    def draw(self, context: Any) -> None:
+        """A range and what to stand on, where the end is pinned here."""
+        layout: Any = self.layout
+        layout.use_property_split = True
+        for name in ("mode", "only_active"):
+            layout.prop(self, name)
+        if self.mode != 'HERE':
+            return
+        layout.prop(self, "use_range")
+        column = layout.column(align=True)
+        column.active = self.use_range
+        column.prop(self, "frame_start")
+        column.prop(self, "frame_end")
+        layout.prop_search(self, "on", context.scene, "objects")
+
+    def work(self, context: Any) -> str:
+        obj = self.rig(context)
+        tips = self.chosen(context, obj)
+        if self.mode == 'RELEASE':
+            return f"released: {listed(planting.release(context, obj, tips))}"
+        if self.mode == 'CONTACTS':
+            return planting.plant_contacts(context, obj, contact_markers.read(context, obj, tips)).sentence()
+        first, last = self.bounds()
+        on = self._carrier()
+        return planting.plant(context, obj, tips, first, last, on=on, on_bone=self.on_bone).sentence()
+
+    def _carrier(self) -> Any:
+        if not self.on:
+            return None
+        found = bpy.data.objects.get(self.on)
+        if found is None:
+            raise LimbIKError(f"there is no object '{self.on}' to stand on")
+        return found
