@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from mathutils import Matrix, Vector
@@ -35,9 +35,9 @@ class FootMotion:
 
     Space: world. ``roots``, ``ends``, ``toes``, ``poles``: frames × 3 (toes: the ball of a foot, or its
     tail; None for hands; ``poles``: where the pole has to be for the bend that is seen, None without pole).
-    ``turns``: orientation of the end bone, frames × 4. ``lengths``: of the limb; ``reaches``: how much of it IK uses. ``targets``: matrices of the
-    target as it is, ``above`` those of what it hangs on: target = above · location and rotation; ``poles_above``
-    likewise.
+    ``turns``: orientation of the end bone, frames × 4. ``lengths``: of the limb; ``reaches``: how much of it
+    IK uses. ``targets``: matrices of the target as it is, ``above`` those of what it hangs on: target =
+    above · location and rotation; ``poles_above`` likewise.
     """
 
     chain: ChainSetup
@@ -114,7 +114,7 @@ def read_feet(
     kind_of = kinds(obj)
     toes = {chain.tip: toe_bone(obj, chain) for chain in chains if kind_of.get(chain.tip) == LEG and chain.end >= 0}
 
-    def read(run: Evaluation) -> list[tuple[Any, ...]]:
+    def read(run: Evaluation) -> list[_Seen]:
         rig = match.rig_of(run, obj)
         return [_read(run, rig, chain, toes.get(chain.tip)) for chain in chains]
 
@@ -128,35 +128,53 @@ def read_feet(
     ]
 
 
-def _read(run: Evaluation, rig: Rig, chain: ChainSetup, toe: str | None) -> tuple[Any, ...]:
+class _Seen(NamedTuple):
+    """One chain on one frame; the fields of ``FootMotion``."""
+
+    roots: Vector
+    ends: Vector
+    turns: rotations.Quat
+    lengths: float
+    reaches: float
+    targets: Matrix
+    above: Matrix
+    toes: Vector | None
+    poles: Vector | None
+    poles_above: Matrix | None
+
+
+def _read(run: Evaluation, rig: Rig, chain: ChainSetup, toe: str | None) -> _Seen:
     if problem := posed_chain.scale_problem(rig.state, chain):
         raise LimbIKError(f"'{chain.tip}' of '{rig.obj.name}': {problem}")
     assert chain.target_key is not None  # a chain without is a problem, which chains_named refuses
     posed, world = posed_chain.read_chain(rig.state, chain), run.world(rig.obj)
+    tip = rig.state.bones[chain.bones[-1]]
     heads = [joint.head for joint in posed.joints]
     length = sum((b - a).length for a, b in pairwise([*heads, posed.end])) * posed_chain.world_scale(rig.state)
     end_bone = chain.end if chain.end >= 0 else chain.bones[-1]
-    turn = rotations.multiply(rotations.from_matrix(world), rig.state.rotation(end_bone))
-    toe_point = None
-    if toe is not None:
-        toe_point = world @ (rig.state.head(rig.setup.index[toe]) if toe else rig.state.tail(chain.end))
-    tip = rig.state.bones[chain.bones[-1]]
-    reach = length * tip.limb_ik_max_reach * (1.0 - tip.limb_ik_softness)
-    target = run.linked_world(chain.target_key)
-    pole = pole_above = None
-    if chain.pole_key is not None and chain.solver in solve_chain.POLE_DIRECTIONS:
-        angle = tip.limb_ik_pole_angle
-        pole = world @ solve_chain.fk_pole_point(chain, posed, angle)
-        pole_above = _above(run, chain.pole_key)
+    target = run.linked_world(chain.target_key).copy()
     if chain.target_space == 'FK':
-        _refuse_moved(rig, chain, world, target, length)
-    return (
-        world @ heads[0], world @ posed.end, turn, length, reach, target.copy(), _above(run, chain.target_key),
-        toe_point, pole, pole_above,
-    )  # fmt: skip
+        _refuse_moved(chain, world, target, length)
+    pole = chain.pole_key if chain.solver in solve_chain.POLE_DIRECTIONS else None
+    return _Seen(
+        roots=world @ heads[0],
+        ends=world @ posed.end,
+        turns=rotations.multiply(rotations.from_matrix(world), rig.state.rotation(end_bone)),
+        lengths=length,
+        reaches=length * tip.limb_ik_max_reach * (1.0 - tip.limb_ik_softness),
+        targets=target,
+        above=_above(run, chain.target_key),
+        toes=None if toe is None else world @ _toe_point(rig, chain, toe),
+        poles=None if pole is None else world @ solve_chain.fk_pole_point(chain, posed, tip.limb_ik_pole_angle),
+        poles_above=None if pole is None else _above(run, pole),
+    )
 
 
-def _refuse_moved(rig: Rig, chain: ChainSetup, world: Matrix, target: Matrix, length: float) -> None:
+def _toe_point(rig: Rig, chain: ChainSetup, toe: str) -> Vector:
+    return rig.state.head(rig.setup.index[toe]) if toe else rig.state.tail(chain.end)
+
+
+def _refuse_moved(chain: ChainSetup, world: Matrix, target: Matrix, length: float) -> None:
     at_setup: Vector = (world @ chain.target_rest).translation
     if (target.translation - at_setup).length > UNMOVED * (length + world.translation.length):
         raise LimbIKError(
@@ -174,18 +192,18 @@ def _above(run: Evaluation, link: tuple[marks.Key, str]) -> Matrix:
     return run.bone_world(obj, bone_name) @ bone.matrix_basis.inverted_safe()
 
 
-def _motion(obj: Any, chain: ChainSetup, kind: str, frames: Floats, rows: list[tuple[Any, ...]]) -> FootMotion:
-    columns = list(zip(*rows, strict=True))
-    roots, ends, turns, lengths, reaches, targets, above, toes, poles, poles_above = (
-        None if column[0] is None else np.array(column, dtype=np.float64) for column in columns
-    )
-    assert roots is not None and ends is not None and turns is not None  # always read
-    assert lengths is not None and reaches is not None and targets is not None and above is not None
-    if not lengths.max() > 0.0:
+def _motion(obj: Any, chain: ChainSetup, kind: str, frames: Floats, seen: Sequence[_Seen]) -> FootMotion:
+    def column(name: str) -> Floats:
+        return np.array([getattr(one, name) for one in seen], dtype=np.float64)
+
+    def column_if_any(name: str) -> Floats | None:
+        return None if getattr(seen[0], name) is None else column(name)
+
+    if not column("lengths").max() > 0.0:
         raise LimbIKError(f"the limb that ends at '{chain.tip}' of '{obj.name}' is collapsed to zero length")
-    return FootMotion(
-        chain, kind, frames, roots, ends, turns, lengths, reaches, targets, above, toes, poles, poles_above
-    )
+    always = {name: column(name) for name in ("roots", "ends", "turns", "lengths", "reaches", "targets", "above")}
+    maybe = {name: column_if_any(name) for name in ("toes", "poles", "poles_above")}
+    return FootMotion(chain, kind, frames, **always, **maybe)
 
 
 def up_axis(feet: Sequence[FootMotion]) -> Floats:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -290,7 +291,7 @@ def _near(foot: FootMotion, holds: Sequence[_Hold], gap: float) -> list[list[_Ho
 def _joined(foot: FootMotion, group: Sequence[_Hold]) -> Held:
     """The paths of several contacts as one."""
     own, total = Held(foot.ends, foot.turns), group[0].held
-    for before, after in zip(group, group[1:], strict=False):
+    for before, after in pairwise(group):
         begin = after.window.first
         points = np.concatenate((total.points[:begin], after.held.points[begin:]))
         turns = np.concatenate((total.turns[:begin], after.held.turns[begin:]))

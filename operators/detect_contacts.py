@@ -38,7 +38,11 @@ class LIMB_IK_OT_detect_contacts(OverRange, TipsArgument, OnArmature, bpy.types.
             soft_max=2.0,
         )
         shortest: FloatProperty(
-            name="Shortest", description="Seconds that a contact has at least", default=SHORTEST_S, min=0.0, soft_max=1.0
+            name="Shortest",
+            description="Seconds that a contact has at least",
+            default=SHORTEST_S,
+            min=0.0,
+            soft_max=1.0,
         )
         plant: BoolProperty(name="Plant", description="Plant what was found at once", options={'SKIP_SAVE'})
 

@@ -1,4 +1,4 @@
-"""Where a planted foot or hand is on each frame: still while it rests, rolling over its ball, handed over without a jump.
+"""Where a planted foot or hand is on each frame: still while it rests, rolling over its ball, never jumping.
 
 Arrays of frames × 3 (points) and frames × 4 (orientations w x y z). Must not know bones, keys or Blender.
 """
