@@ -158,6 +158,12 @@ def _add_bake(commands: _Commands) -> None:
     command.add_argument("--after", type=str.upper, choices=AFTERS, default="MUTE", help="the chains (default: mute)")
     command.add_argument("--jobs", type=_positive, metavar="N", default=1, help="how many files at a time (default: 1)")
     command.add_argument("--resume", action="store_true", help="leave out files whose output is there and not older")
+    command.add_argument(
+        "--part", type=_part, metavar="K/N", help="only read the K-th of N parts of the frames; OUT is a .json for --join"
+    )
+    command.add_argument(
+        "--join", type=Path, metavar="PART", nargs="+", default=[], help="frames that --part read; others are read now"
+    )
     command.add_argument("--report", metavar="FILE", type=Path, help="write what was done as JSON")
     _add_trust(command)
 
@@ -196,6 +202,13 @@ def _frames(text: str) -> tuple[int, int]:
         return int(first), int(last if colon else first)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not A:B with two whole frames") from None
+
+
+def _part(text: str) -> tuple[int, int]:
+    number, slash, count = text.partition("/")
+    if not (slash and number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not K/N with K from 1 to N")
+    return int(number), int(count)
 
 
 def _positive(text: str) -> int:

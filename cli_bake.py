@@ -15,9 +15,11 @@ from typing import Any
 
 import bpy
 
-from . import cli_jobs
-from .bake.baking import BakeOptions, BakeReport
+from . import cli_jobs, cli_progress
+from .bake import parts
 from .bake.baking import bake as bake_objects
+from .bake.baking import read_part
+from .bake.options import BakeOptions, BakeReport
 from .cli_drivers import needed_by, refuse_blocked_drivers
 from .cli_setup import open_rig
 from .files import check_readable, check_writable, motion_range, save_file, write_text
@@ -26,13 +28,19 @@ from .rig.chains import tips
 from .rig.errors import LimbIKError
 from .session import current_scene
 
+PART_SUFFIX = ".json"
+
 
 def bake(arguments: argparse.Namespace) -> tuple[str, int]:
     """The command ``bake``: what was done in words, and the exit status."""
     _check_frames(arguments.frames)
     if arguments.report is not None:
         check_writable(arguments.report, [arguments.report.suffix.lower()])
+    if arguments.part is not None:
+        return _read_part(arguments)
     pairs = cli_jobs.outputs(arguments.files, arguments.output)
+    if arguments.join and len(pairs) > 1:
+        raise LimbIKError("--join puts the parts of one FILE together")
     is_one = len(pairs) == 1
     records = [_baked_or_skipped(*pairs[0], arguments)] if is_one else cli_jobs.run_all(pairs, arguments)
     if arguments.report is not None:
@@ -56,6 +64,33 @@ def bake_file(source: Path, target: Path, arguments: argparse.Namespace) -> Bake
     """Opens a file, bakes all its chains and writes the result."""
     check_readable(source)
     check_writable(target)
+    read_before = [parts.from_file(path) for path in arguments.join]
+    objects, options = _opened(source, arguments)
+    with cli_progress.frames(source) as progress:
+        report = bake_objects(bpy.context, objects, options, progress, read_before)
+    save_file(target)
+    return report
+
+
+def _read_part(arguments: argparse.Namespace) -> tuple[str, int]:
+    """Reads a part of the frames of one file and writes them as JSON."""
+    number, count = arguments.part
+    if len(arguments.files) > 1 or arguments.join:
+        raise LimbIKError("--part reads frames of one FILE; --join comes after")
+    if arguments.output.suffix.lower() != PART_SUFFIX:
+        raise LimbIKError(f"a part is written as {PART_SUFFIX}, not as {arguments.output.name}")
+    source = arguments.files[0]
+    check_readable(source)
+    check_writable(arguments.output, [PART_SUFFIX])
+    objects, options = _opened(source, arguments)
+    with cli_progress.frames(source) as progress:
+        part = read_part(bpy.context, objects, options, number, count, progress)
+    write_text(arguments.output, parts.to_text(part) + "\n")
+    return f"{arguments.output}: read {len(part.readings)} frames, part {number} of {count}", 0
+
+
+def _opened(source: Path, arguments: argparse.Namespace) -> tuple[list[bpy.types.Object], BakeOptions]:
+    """Opens a file: the armatures to bake and what to bake of them."""
     objects = [obj for obj in open_rig(source, trust=arguments.trust) if tips(obj)]
     if not objects:
         raise LimbIKError(f"{source.name} has no IK chain to bake; add makes them")
@@ -64,16 +99,13 @@ def bake_file(source: Path, target: Path, arguments: argparse.Namespace) -> Bake
         _use_action(objects, arguments.action)
     frames = arguments.frames or _whole_range(objects)
     _check_inside(frames, objects)
-    options = BakeOptions(
+    return objects, BakeOptions(
         frame_start=frames[0],
         frame_end=frames[1],
         step=arguments.step,
         reduce=arguments.reduce,
         after=arguments.after,
     )
-    report = bake_objects(bpy.context, objects, options)
-    save_file(target)
-    return report
 
 
 def _use_action(objects: Sequence[bpy.types.Object], name: str) -> None:

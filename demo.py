@@ -15,7 +15,8 @@ from typing import Any
 import bpy
 from mathutils import Vector
 
-from .bake.baking import BakeOptions, bake
+from .bake.baking import bake
+from .bake.options import BakeOptions
 from .bake.motion import add_limbs
 from .demo_picture import dress, pose_strip
 from .demo_walk import LAST_FRAME, walking_human

@@ -6,76 +6,28 @@ where a person shall see it go on and be able to stop it.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import bpy
 import numpy as np
 
-from ..rig import channels, marks, needs, setup
+from ..rig import marks, needs, setup
 from ..rig.chains import setup_of
 from ..rig.compat import animation_range
 from ..rig.errors import LimbIKError
 from ..rig.sampling import sampled, visited
 from . import keys, over_frames, parts
 from .few_keys import FewKeys, few_keys
-from .key_table import SAME_FRAME, Floats
+from .key_table import Floats
+from .options import BakeOptions, BakeReport
+from .plan import all_frames, checked_works, frames_read
 from .reading import Reading, Row, Work, bones_of, reader, rotation_table, rows_of
-from .reduce import sample_frames
-from .writable import check_writable
 
 T = TypeVar("T")
-AFTER = ('MUTE', 'REMOVE', 'KEEP')
 Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class BakeOptions:
-    """What to bake.
-
-    Units: frames. ``frame_start``, ``frame_end`` None: the action's range, else the scene's. ``tips`` by armature
-    name; an armature that is not named bakes all its chains. ``after``: what becomes of the chains.
-    ``reduce``: metres (units of the world times the scene's unit scale) by which few keys may miss; 0: every frame.
-    """
-
-    frame_start: float | None = None
-    frame_end: float | None = None
-    step: int = 1
-    tips: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    after: str = 'MUTE'
-    reduce: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class BakeReport:
-    """What was baked.
-
-    Attributes:
-        keys: written; ``keys_before``: those of a bake with a key on every frame.
-        error: metres that few keys miss a joint or a tip by at most, at frames and halves; 0 without ``reduce``.
-        skipped: chains that can't be solved, with the reason.
-        notes: what to know.
-    """
-
-    armatures: int
-    chains: int
-    frames: int
-    keys: int
-    seconds: float
-    skipped: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    keys_before: int = 0
-    error: float = 0.0
-
-    def sentence(self) -> str:
-        """The report in one line for people."""
-        text = f"Baked {self.chains} chains over {self.frames} frames: {self.keys} keys in {self.seconds:.2f} s"
-        if self.keys_before > self.keys:
-            text += f", {self.keys_before} before reducing, off by {1000.0 * self.error:.2g} mm at most"
-        return "; ".join((text, *self.skipped, *self.notes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +96,11 @@ def _part_steps(
     number: int,
     count: int,
 ) -> Generator[tuple[int, int], None, parts.Part]:
-    works = _checked_works(context, objects, options, [])
+    works = checked_works(context, objects, options, [])
     warm = next((chain.tip for work in works for chain in work.chains if chain.use_warm_start), "")
     if warm:
         raise LimbIKError(f"the chain of '{warm}' starts from the frame before (warm start): it can't be split")
-    frames = parts.slice_of(_all_frames(works, options), number, count)
+    frames = parts.slice_of(all_frames(works, options), number, count)
     readings = yield from _read_frames(context, works, frames, options)
     return parts.Part(parts.marks_of(works, options.step, bool(options.reduce)), readings)
 
@@ -162,13 +114,13 @@ def bake_steps(
     """``bake`` in steps: yields frames read and their number, after each; closed early it leaves all as it was."""
     began = time.perf_counter()
     skipped: list[str] = []
-    works = _checked_works(context, objects, options, skipped)
+    works = checked_works(context, objects, options, skipped)
     need = needs.scene_need(context.scene, [work.obj for work in works])
     notes = [] if need is None else [f"frames were read in the scene itself: {need.reason}"]
     by_frame = parts.joined(read_before, parts.marks_of(works, options.step, bool(options.reduce)))
-    left = [frame for frame in _all_frames(works, options) if frame not in by_frame]
+    left = [frame for frame in all_frames(works, options) if frame not in by_frame]
     by_frame |= yield from _read_frames(context, works, left, options)
-    readings = [[by_frame[frame][i] for frame in _sample_frames(one, options)] for i, one in enumerate(works)]
+    readings = [[by_frame[frame][i] for frame in frames_read(one, options)] for i, one in enumerate(works)]
     works, readings = _without_unsolved(works, readings, skipped, notes)
     unit = context.scene.unit_settings.scale_length
     tolerance = options.reduce / unit
@@ -188,88 +140,6 @@ def bake_steps(
         keys_before=sum(len(one.work.frames) * rows.shape[1] for one in results for rows in one.table.values()),
         error=max((one.few.error * unit for one in results if one.few is not None), default=0.0),
     )
-
-
-def _checked_works(
-    context: bpy.types.Context, objects: Sequence[bpy.types.Object], options: BakeOptions, skipped: list[str]
-) -> list[Work]:
-    """What is baked of each armature.
-
-    Raises:
-        LimbIKError: nothing can be baked, or keys could not be written.
-    """
-    _check_options(options)
-    works = [work for obj in objects if (work := _work(context, obj, options, skipped)).chains]
-    if not works:
-        raise LimbIKError("nothing to bake: " + ("; ".join(skipped) or "no chain"))
-    _check_keep(works, options)
-    for work in works:
-        _check_writable(work, options)
-    return works
-
-
-def _check_options(options: BakeOptions) -> None:
-    if options.after not in AFTER:
-        raise LimbIKError(f"after a bake chains can be {', '.join(AFTER)}, not {options.after!r}")
-    if not 0.0 <= options.reduce < math.inf:
-        raise LimbIKError(f"keys can be reduced by a length from 0 up, not {options.reduce:g}")
-
-
-def _work(context: bpy.types.Context, obj: bpy.types.Object, options: BakeOptions, skipped: list[str]) -> Work:
-    setup.check_armature(obj)
-    tips = options.tips.get(obj.name, ())
-    known = {chain.tip: chain for chain in setup_of(obj).chains}
-    for tip in tips:
-        if tip not in known:
-            raise LimbIKError(f"no chain ends at '{tip}' of '{obj.name}'")
-    chosen = [known[tip] for tip in tips] if tips else list(known.values())
-    for chain in chosen:
-        if reason := "muted" if chain.is_muted else chain.problem:
-            skipped.append(f"'{chain.tip}' skipped: {reason}")
-    chains = tuple(chain for chain in chosen if not chain.problem and not chain.is_muted)
-    return Work(obj, chains, bones_of(obj, chains), frames_of(context, obj, options))
-
-
-def frames_of(context: bpy.types.Context, obj: bpy.types.Object, options: BakeOptions) -> tuple[float, ...]:
-    """The frames of a bake: every ``step`` from start to end, the last one included; whole ones of a motion's range.
-
-    Raises:
-        LimbIKError: the range holds no frame.
-    """
-    own = animation_range(obj) or (context.scene.frame_start, context.scene.frame_end)
-    start = math.floor(own[0] + SAME_FRAME) if options.frame_start is None else options.frame_start
-    end = math.ceil(own[1] - SAME_FRAME) if options.frame_end is None else options.frame_end
-    if end < start:
-        raise LimbIKError(f"the frame range {start:g}…{end:g} holds no frame")
-    frames = np.arange(start, end + SAME_FRAME, max(1, options.step), dtype=np.float64)
-    if frames[-1] < end - SAME_FRAME:
-        frames = np.append(frames, end)
-    return tuple(float(frame) for frame in frames)
-
-
-def _check_keep(works: Sequence[Work], options: BakeOptions) -> None:
-    """Refuse to keep chains in play where they would be applied twice."""
-    if options.after != 'KEEP':
-        return
-    for work in works:
-        for chain in work.chains:
-            tip: Any = work.obj.pose.bones[chain.tip]
-            is_whole = tip.limb_ik_weight in (0.0, 1.0) and not _is_animated(work.obj, chain.tip)
-            if chain.target_space != 'WORLD' or not is_whole:
-                raise LimbIKError(
-                    f"the chain of '{chain.tip}' would act twice if it stayed on after the bake; mute or remove it"
-                )
-
-
-def _is_animated(obj: bpy.types.Object, tip: str) -> bool:
-    """Whether weight or switch of a chain change in time: in between them IK would be applied to itself."""
-    prefix = f'pose.bones["{bpy.utils.escape_identifier(tip)}"].limb_ik_'
-    paths = {f"{prefix}weight", f"{prefix}use_ik"}
-    return any(path in paths for path, _ in channels.animated_paths(obj))
-
-
-def _all_frames(works: Sequence[Work], options: BakeOptions) -> list[float]:
-    return sorted(set().union(*(_sample_frames(work, options) for work in works)))
 
 
 def _read_frames(
@@ -312,12 +182,6 @@ def _read_together(
         for frame, row in zip(frames, found, strict=True)
         if all(one is not None for one in row)
     }
-
-
-def _sample_frames(work: Work, options: BakeOptions) -> tuple[float, ...]:
-    if not options.reduce:
-        return work.frames
-    return tuple(float(frame) for frame in sample_frames(np.asarray(work.frames)))
 
 
 def _solved_chains(works: Sequence[Work]) -> list[tuple[marks.Key, str]]:
@@ -368,11 +232,6 @@ def _result(work: Work, rows: Sequence[Row], readings: Sequence[Reading], tolera
     if not tolerance:
         return _Result(work, table, None)
     return _Result(work, table, few_keys(work, rows, readings, table, tolerance))
-
-
-def _check_writable(work: Work, options: BakeOptions) -> None:
-    paths = [keys.rotation_path(work.obj.pose.bones[bone]) for bone in work.bones]
-    check_writable(work.obj, paths, np.asarray(work.frames), is_every_frame=not options.reduce)
 
 
 def _write(result: _Result) -> int:

@@ -13,14 +13,15 @@ from typing import Any
 import numpy as np
 from mathutils import Quaternion
 
-from ..rig import compat, setup
+from ..rig import compat, rigify, setup
 from ..rig.bend import BendSample, bend_axis_from_motion
 from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation
 from ..rig.match import rig_of
 from ..rig.sampling import sample
 from ..rig.setup import ChainPlan
-from .baking import BakeOptions, frames_of
+from .options import BakeOptions
+from .plan import frames_of
 from .match_range import match_ik
 
 MOTIONS = ('AUTO', 'FK', 'KEYS', 'STILL')
@@ -92,6 +93,15 @@ def settled_motion(obj: Any, motion: str) -> str:
 
 
 def _add(context: Any, obj: Any, plans: Sequence[ChainPlan], motion: str) -> list[str]:
+    switched = rigify.switch_to_fk(context, obj, plans)
+    try:
+        return _add_to_fk(context, obj, plans, motion)
+    except LimbIKError:
+        rigify.put_back(context, obj, switched)
+        raise
+
+
+def _add_to_fk(context: Any, obj: Any, plans: Sequence[ChainPlan], motion: str) -> list[str]:
     if motion == 'STILL':
         return setup.add_chains(context, obj, plans)
     frames = frames_of(context, obj, BakeOptions())

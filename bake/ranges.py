@@ -11,7 +11,8 @@ import numpy as np
 from ..rig import chains, compat
 from ..rig.errors import LimbIKError
 from . import keys
-from .baking import BakeOptions, frames_of
+from .options import BakeOptions
+from .plan import frames_of
 from .key_table import SAME_FRAME, key_frames
 from .match_range import chains_named
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
-from ..bake import baking
+from ..bake.baking import bake
+from ..bake.options import BakeOptions
 from ..rig import active, compat
 from .arguments import OnChains, OverRange
 
@@ -72,7 +73,7 @@ class LIMB_IK_OT_bake(OverRange, OnChains, bpy.types.Operator):
     def work(self, context: Any) -> str:
         obj = self.rig(context)
         first, last = self.bounds()
-        options = baking.BakeOptions(
+        options = BakeOptions(
             frame_start=first,
             frame_end=last,
             step=self.step,
@@ -80,4 +81,4 @@ class LIMB_IK_OT_bake(OverRange, OnChains, bpy.types.Operator):
             after=self.after,
             reduce=self.reduce * context.scene.unit_settings.scale_length,
         )
-        return baking.bake(context, [obj], options).sentence()
+        return bake(context, [obj], options).sentence()

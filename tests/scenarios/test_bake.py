@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 import rigs
 from limb_ik.bake import over_frames, parts
-from limb_ik.bake.baking import BakeOptions, bake, read_part
+from limb_ik.bake.baking import bake, read_part
 from limb_ik.bake.match_fk import match_fk
 from limb_ik.bake.match_range import match_ik
+from limb_ik.bake.options import BakeOptions
 from limb_ik.rig import compat, solve_chain
 from limb_ik.rig.errors import LimbIKError
 from mathutils import Quaternion, Vector

@@ -1,0 +1,121 @@
+"""What a bake is to do: chains, bones and frames of each armature, checked before anything is read or written.
+
+Reads only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..rig import channels, setup
+from ..rig.chains import setup_of
+from ..rig.compat import animation_range
+from ..rig.errors import LimbIKError
+from . import keys
+from .key_table import SAME_FRAME
+from .options import BakeOptions
+from .reading import Work, bones_of
+from .reduce import sample_frames
+from .writable import check_writable
+
+AFTER = ('MUTE', 'REMOVE', 'KEEP')
+
+
+def checked_works(
+    context: bpy.types.Context, objects: Sequence[bpy.types.Object], options: BakeOptions, skipped: list[str]
+) -> list[Work]:
+    """What is baked of each armature.
+
+    Raises:
+        LimbIKError: nothing can be baked, or keys could not be written.
+    """
+    _check_options(options)
+    works = [work for obj in objects if (work := _work(context, obj, options, skipped)).chains]
+    if not works:
+        raise LimbIKError("nothing to bake: " + ("; ".join(skipped) or "no chain"))
+    _check_keep(works, options)
+    for work in works:
+        _check_writable(work, options)
+    return works
+
+
+def _check_options(options: BakeOptions) -> None:
+    if options.after not in AFTER:
+        raise LimbIKError(f"after a bake chains can be {', '.join(AFTER)}, not {options.after!r}")
+    if not 0.0 <= options.reduce < math.inf:
+        raise LimbIKError(f"keys can be reduced by a length from 0 up, not {options.reduce:g}")
+
+
+def _work(context: bpy.types.Context, obj: bpy.types.Object, options: BakeOptions, skipped: list[str]) -> Work:
+    setup.check_armature(obj)
+    tips = options.tips.get(obj.name, ())
+    known = {chain.tip: chain for chain in setup_of(obj).chains}
+    for tip in tips:
+        if tip not in known:
+            raise LimbIKError(f"no chain ends at '{tip}' of '{obj.name}'")
+    chosen = [known[tip] for tip in tips] if tips else list(known.values())
+    for chain in chosen:
+        if reason := "muted" if chain.is_muted else chain.problem:
+            skipped.append(f"'{chain.tip}' skipped: {reason}")
+    chains = tuple(chain for chain in chosen if not chain.problem and not chain.is_muted)
+    return Work(obj, chains, bones_of(obj, chains), frames_of(context, obj, options))
+
+
+def frames_of(context: bpy.types.Context, obj: bpy.types.Object, options: BakeOptions) -> tuple[float, ...]:
+    """The frames of a bake: every ``step`` from start to end, the last one included; whole ones of a motion's range.
+
+    Raises:
+        LimbIKError: the range holds no frame.
+    """
+    own = animation_range(obj) or (context.scene.frame_start, context.scene.frame_end)
+    start = math.floor(own[0] + SAME_FRAME) if options.frame_start is None else options.frame_start
+    end = math.ceil(own[1] - SAME_FRAME) if options.frame_end is None else options.frame_end
+    if end < start:
+        raise LimbIKError(f"the frame range {start:g}…{end:g} holds no frame")
+    frames = np.arange(start, end + SAME_FRAME, max(1, options.step), dtype=np.float64)
+    if frames[-1] < end - SAME_FRAME:
+        frames = np.append(frames, end)
+    return tuple(float(frame) for frame in frames)
+
+
+def _check_keep(works: Sequence[Work], options: BakeOptions) -> None:
+    """Refuse to keep chains in play where they would be applied twice."""
+    if options.after != 'KEEP':
+        return
+    for work in works:
+        for chain in work.chains:
+            tip: Any = work.obj.pose.bones[chain.tip]
+            is_whole = tip.limb_ik_weight in (0.0, 1.0) and not _is_animated(work.obj, chain.tip)
+            if chain.target_space != 'WORLD' or not is_whole:
+                raise LimbIKError(
+                    f"the chain of '{chain.tip}' would act twice if it stayed on after the bake; mute or remove it"
+                )
+
+
+def _is_animated(obj: bpy.types.Object, tip: str) -> bool:
+    """Whether weight or switch of a chain change in time: in between them IK would be applied to itself."""
+    prefix = f'pose.bones["{bpy.utils.escape_identifier(tip)}"].limb_ik_'
+    paths = {f"{prefix}weight", f"{prefix}use_ik"}
+    return any(path in paths for path, _ in channels.animated_paths(obj))
+
+
+def _check_writable(work: Work, options: BakeOptions) -> None:
+    paths = [keys.rotation_path(work.obj.pose.bones[bone]) for bone in work.bones]
+    check_writable(work.obj, paths, np.asarray(work.frames), is_every_frame=not options.reduce)
+
+
+def frames_read(work: Work, options: BakeOptions) -> tuple[float, ...]:
+    """The frames at which a bake reads: where keys are reduced also the middles between its frames."""
+    if not options.reduce:
+        return work.frames
+    return tuple(float(frame) for frame in sample_frames(np.asarray(work.frames)))
+
+
+def all_frames(works: Sequence[Work], options: BakeOptions) -> list[float]:
+    """The frames at which any work of a bake is read, rising."""
+    return sorted(set().union(*(frames_read(work, options) for work in works)))
