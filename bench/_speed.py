@@ -1,0 +1,226 @@
+"""How fast: a crowd, a scene that Limb IK has nothing to do in, bakes, and how all that grows; native IK beside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from time import perf_counter
+from typing import Any
+
+import _scenes
+import bpy
+from _report import Row, Series, fastest_tenth
+from limb_ik import handlers
+from limb_ik.bake import keys
+from limb_ik.bake.baking import BakeOptions, bake
+
+CROWD = 50
+FRAMES = 250
+AXES = {
+    "frame_by_chains": ("chains", "ms a frame"),
+    "bake_by_frames": ("frames", "seconds"),
+    "frame_by_scene": ("other objects in the scene", "ms a frame"),
+}
+
+
+def _frame_ms(count: int = 60) -> float:
+    scene = bpy.context.scene
+    return 1e3 * fastest_tenth(lambda number: scene.frame_set(2 + number), count)
+
+
+def _crowd_ms(count: int, kind: str, is_all_keyed: bool = True) -> float:
+    _scenes.reset()
+    made = _scenes.characters(count, is_all_keyed=is_all_keyed)
+    if kind == "native":
+        _scenes.add_native(made)
+    elif kind == "limb_ik":
+        _scenes.add_limb_ik(made)
+    return _frame_ms()
+
+
+def crowd() -> list[Row]:
+    found = []
+    for what, is_all_keyed in (("limb bones keyed", False), ("all bones keyed", True)):
+        without, native, ours = (_crowd_ms(CROWD, kind, is_all_keyed) for kind in ("none", "native", "limb_ik"))
+        label = f"a frame of {CROWD} characters, {4 * CROWD} limbs, {what} (without IK {without:.1f})"
+        found.append(Row(label, "ms", native, ours, 1.5, is_ratio=True))
+    return found
+
+
+def _handler_us(seen: Any) -> float:
+    scene = bpy.context.scene
+    calls = 1000
+
+    def all_of_them(_: int) -> None:
+        for _call in range(calls):
+            handlers.frame_change_pre(scene, seen)
+            handlers.frame_change_post(scene, seen)
+            handlers.depsgraph_update_post(scene, seen)
+
+    return 1e6 * fastest_tenth(all_of_them, 10) / calls
+
+
+class _Edit:
+    """What the handler is given after an edit of a material in a scene of rigs; the real one is gone outside of it."""
+
+    def __init__(self, depsgraph: Any) -> None:
+        self.depsgraph, self.updates = depsgraph, ()
+
+    def id_type_updated(self, kind: str) -> bool:
+        return kind == 'MATERIAL'
+
+
+def idle() -> list[Row]:
+    """All handlers together in a scene without chains; after edits of other things the update handler alone."""
+    _scenes.reset()
+    _scenes.characters(5)
+    bpy.context.scene.frame_set(2)
+    without = _handler_us(bpy.context.evaluated_depsgraph_get())
+    _scenes.reset()
+    _scenes.add_limb_ik(_scenes.characters(CROWD))
+    scene, other = bpy.context.scene, bpy.data.objects.new("Other", None)
+    scene.collection.objects.link(other)
+    bpy.context.view_layer.update()
+    return [
+        Row("a frame in a scene without chains: all handlers", "µs", None, without, 5.0),
+        Row("an edit of another kind of data (material, mesh): handler", "µs", None, _edit_us(_Edit(None)), 5.0),
+        Row(f"another object moved, beside {CROWD} characters: handler", "µs", None, _moved_us(other), 5.0),
+    ]
+
+
+def _edit_us(seen: Any) -> float:
+    scene, calls = bpy.context.scene, 1000
+
+    def act(_: int) -> None:
+        for _call in range(calls):
+            handlers.depsgraph_update_post(scene, seen)
+
+    return 1e6 * fastest_tenth(act, 10) / calls
+
+
+def _moved_us(other: Any) -> float:
+    """The handler's time inside real updates, with Blender's own list of what changed."""
+    seconds: list[float] = []
+    own = handlers.depsgraph_update_post
+
+    def timed(scene: Any, depsgraph: Any) -> None:
+        began = perf_counter()
+        own(scene, depsgraph)
+        seconds.append(perf_counter() - began)
+
+    chain = bpy.app.handlers.depsgraph_update_post
+    chain.remove(own)
+    chain.append(timed)
+    try:
+        for number in range(100):
+            other.location.x = float(number)
+            bpy.context.view_layer.update()
+    finally:
+        chain.remove(timed)
+        chain.append(own)
+    return 1e6 * sorted(seconds)[len(seconds) // 10]
+
+
+def _heavy_mesh(rig: Any) -> None:
+    """A subdivided mesh of 32,000 vertices, skinned to the armature."""
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=45, y_subdivisions=45)
+    mesh = bpy.context.object
+    group = mesh.vertex_groups.new(name="chest")
+    group.add(range(len(mesh.data.vertices)), 1.0, 'REPLACE')
+    mesh.modifiers.new("Armature", 'ARMATURE').object = rig
+    mesh.modifiers.new("Subdivision", 'SUBSURF').levels = 2
+
+
+@contextmanager
+def _posing(rig: Any) -> Iterator[None]:
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode='POSE')
+    try:
+        yield
+    finally:
+        bpy.ops.object.mode_set(mode='OBJECT')
+
+
+def _native_bake(frames: int, is_heavy: bool = False) -> tuple[float, int]:
+    _scenes.reset()
+    one = _scenes.characters(1, frames)[0]
+    _scenes.add_native([one])
+    if is_heavy:
+        _heavy_mesh(one.obj)
+    with _posing(one.obj):
+        _select_all(one.obj)
+        began = perf_counter()
+        bpy.ops.nla.bake(
+            frame_start=1, frame_end=frames, only_selected=False, visual_keying=True, bake_types={'POSE'}
+        )
+        seconds = perf_counter() - began
+    return seconds, _key_count(one.obj)
+
+
+def _select_all(rig: Any) -> None:
+    bpy.ops.pose.select_all(action='SELECT')
+
+
+def _key_count(rig: Any) -> int:
+    return sum(len(curve.keyframe_points) for curve in keys.compat.fcurves_of(rig))
+
+
+def _our_bake(frames: int, is_heavy: bool = False, reduce: float = 0.0) -> tuple[float, int]:
+    _scenes.reset()
+    one = _scenes.characters(1, frames)[0]
+    _scenes.add_limb_ik([one])
+    if is_heavy:
+        _heavy_mesh(one.obj)
+        bpy.context.view_layer.update()
+    began = perf_counter()
+    report = bake(bpy.context, [one.obj], BakeOptions(1, frames, reduce=reduce))
+    return perf_counter() - began, report.keys
+
+
+def bakes() -> list[Row]:
+    native, ours = min(_native_bake(FRAMES) for _ in range(3)), min(_our_bake(FRAMES) for _ in range(3))
+    heavy_native, heavy = _native_bake(FRAMES, True), min(_our_bake(FRAMES, True) for _ in range(2))
+    few = _our_bake(FRAMES, reduce=0.001)
+    return [
+        Row(f"bake of {FRAMES} frames, 4 limbs", "s", native[0], ours[0], 0.2, is_ratio=True),
+        Row("the same beside a subdivided mesh of 32k vertices", "s", heavy_native[0], heavy[0], 0.05, is_ratio=True),
+        Row("keys in the action of 33 bones after it, ours written", "", float(native[1]), float(ours[1]), 2000.0 * 4),
+        Row("the same with keys reduced to 1 mm", "", float(native[1]), float(few[1]), 0.1 * ours[1]),
+    ]
+
+
+def _chains_ms(counts: Sequence[int], kind: str) -> list[tuple[float, float]]:
+    return [(float(4 * count), _crowd_ms(count, kind)) for count in counts]
+
+
+def growth() -> tuple[list[Row], dict[str, Series]]:
+    """Chains 4 to 400, frames of a bake, other objects in the scene."""
+    counts = (1, 5, 20, 50, 100)
+    curves = {kind: _chains_ms(counts, kind) for kind in ("none", "native", "limb_ik")}
+    by_chains = {"without IK": curves["none"], "native IK": curves["native"], "Limb IK": curves["limb_ik"]}
+    cost = {kind: [ms / chains for chains, ms in curves[kind]] for kind in curves}
+    frames = (50, 250, 1000)
+    by_frames = {
+        "nla.bake": [(float(n), _native_bake(n)[0]) for n in frames],
+        "Limb IK": [(float(n), _our_bake(n)[0]) for n in frames],
+    }
+    crowded = {"Limb IK": [(float(n), _among(n)) for n in (10, 100, 1000, 5000)]}
+    bake_growth = by_frames["Limb IK"][2][1] / by_frames["Limb IK"][0][1] / (frames[2] / frames[0])
+    rows = [
+        Row("a frame's cost of a chain among 400 : among 20", "", cost["native"][4] / cost["native"][1],
+            cost["limb_ik"][4] / cost["limb_ik"][1], 1.2),
+        Row("bake of a frame among 1000 : among 50", "", None, bake_growth, 1.2),
+        Row("a frame of 4 chains among 5000 other objects : among 10", "", None,
+            crowded["Limb IK"][3][1] / crowded["Limb IK"][0][1], 1.2),
+    ]  # fmt: skip
+    return rows, {"frame_by_chains": by_chains, "bake_by_frames": by_frames, "frame_by_scene": crowded}
+
+
+def _among(count: int) -> float:
+    """A frame of one character among objects that have nothing to do with it."""
+    _scenes.reset()
+    made = _scenes.characters(1)
+    for number in range(count):
+        bpy.context.scene.collection.objects.link(bpy.data.objects.new(f"Prop {number}", None))
+    _scenes.add_limb_ik(made)
+    return _frame_ms()
