@@ -20,9 +20,9 @@ from ..rig.evaluate import Evaluation
 from ..rig.match import rig_of
 from ..rig.sampling import sample
 from ..rig.setup import ChainPlan
+from .match_range import match_ik
 from .options import BakeOptions
 from .plan import frames_of
-from .match_range import match_ik
 
 MOTIONS = ('AUTO', 'FK', 'KEYS', 'STILL')
 # So many poses show about which axis a limb bends; more cost time and change nothing.

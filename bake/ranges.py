@@ -11,10 +11,10 @@ import numpy as np
 from ..rig import chains, compat
 from ..rig.errors import LimbIKError
 from . import keys
-from .options import BakeOptions
-from .plan import frames_of
 from .key_table import SAME_FRAME, key_frames
 from .match_range import chains_named
+from .options import BakeOptions
+from .plan import frames_of
 
 
 def frames_between(context: Any, obj: Any, first: float | None, last: float | None) -> tuple[float, ...]:

@@ -24,6 +24,7 @@ def split_names(text: str, known: Iterable[str], kind: str = "bone") -> list[str
     """Names out of a text: one, or several with commas between.
 
     Names that have commas themselves are found, too: of all readings the one with the longest names first.
+    A name that comes twice counts once.
 
     Raises:
         LimbIKError: a part of the text is no known name.
@@ -39,7 +40,7 @@ def split_names(text: str, known: Iterable[str], kind: str = "bone") -> list[str
                 break
         else:
             raise LimbIKError(f"there is no {kind} '{parts[0].strip()}'")
-    return found
+    return list(dict.fromkeys(found))
 
 
 def sentence(text: str) -> str:

@@ -55,7 +55,7 @@ class LIMB_IK_OT_bake(OverRange, OnChains, bpy.types.Operator):
         if not operator.properties.is_property_set("frame_start"):
             self.frame_start, self.frame_end = round(first), round(last)
             self.use_range = self.use_range
-        return context.window_manager.invoke_props_dialog(operator)
+        return context.window_manager.invoke_props_dialog(operator, confirm_text="Bake")
 
     def draw(self, _context: Any) -> None:
         layout: Any = self.layout

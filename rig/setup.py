@@ -82,8 +82,13 @@ def add_chains(context: bpy.types.Context, obj: bpy.types.Object, plans: Sequenc
         dependency.rebuild(obj)
         marks.mark(obj)
         raise
-    for plan in plans:
-        _make_controls(context, obj, plan, places[plan.tip], world, sizes[plan.tip])
+    try:
+        for plan in plans:
+            _make_controls(context, obj, plan, places[plan.tip], world, sizes[plan.tip])
+    except LimbIKError:
+        for tip in tips:
+            remove_chain(context, obj, tip)
+        raise
     dependency.rebuild(obj)
     marks.touch(obj)
     return tips

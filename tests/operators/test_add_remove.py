@@ -119,6 +119,24 @@ def test_chain_length_zero_goes_up_to_the_last_parent(body: bpy.types.Object) ->
     assert (bone.limb_ik_chain_length, bone.limb_ik_solver, bone.limb_ik_root) == (0, 'FABRIK', "root")
 
 
+def test_the_same_bone_twice_is_one_chain(body: bpy.types.Object) -> None:
+    ops.limb_ik.add_chain(armature="Body", tips="forearm.L, forearm.L")
+    assert len(bpy.data.objects) == 3
+
+
+def test_targets_that_can_not_be_made_leave_nothing_behind(body: bpy.types.Object) -> None:
+    away = bpy.data.collections.new("Away")
+    bpy.context.scene.collection.children.link(away)
+    for collection in body.users_collection:
+        collection.objects.unlink(body)
+    away.objects.link(body)
+    bpy.context.view_layer.layer_collection.children["Away"].exclude = True
+    with pytest.raises(RuntimeError):
+        ops.limb_ik.add_chain(armature="Body", tips="forearm.L", target_kind='BONE')
+    assert not tips(body)
+    assert len(bpy.data.objects) == 1
+
+
 def test_no_armature_in_the_file(blank: None) -> None:
     assert not ops.limb_ik.add_chain.poll()
     with pytest.raises(RuntimeError, match="no armature in this file"):
@@ -222,7 +240,14 @@ def test_one_undo_step_each(body: bpy.types.Object) -> None:
 
 @pytest.mark.parametrize(
     ("text", "names"),
-    [("a", ["a"]), ("a, b", ["a", "b"]), ("a,b", ["a", "b"]), ("x, y", ["x, y"]), ("a, x, y ,b", ["a", "x, y", "b"])],
+    [
+        ("a", ["a"]),
+        ("a, b", ["a", "b"]),
+        ("a,b", ["a", "b"]),
+        ("x, y", ["x, y"]),
+        ("a, x, y ,b", ["a", "x, y", "b"]),
+        ("a, a", ["a"]),
+    ],
 )
 def test_names_in_a_text(text: str, names: list[str]) -> None:
     assert split_names(text, ["a", "b", "x, y", "y"]) == names
