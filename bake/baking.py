@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import bpy
 import numpy as np
 
-from ..rig import marks, needs, setup
+from ..rig import fk_pose, marks, needs, setup
 from ..rig.chains import setup_of
 from ..rig.compat import animation_range
 from ..rig.errors import LimbIKError
@@ -235,7 +235,10 @@ def _result(work: Work, rows: Sequence[Row], readings: Sequence[Reading], tolera
 
 
 def _write(result: _Result) -> int:
+    """Write keys, with FK in the bones: what IK wrote beside a key of the same value would be taken for one by hand."""
     obj = result.work.obj
+    with marks.quiet():
+        fk_pose.restore(obj)
     if result.few is not None:
         return keys.write_rotation_fits(obj, result.few.fits)
     return keys.write_rotation_keys(obj, result.table, np.asarray(result.work.frames, dtype=np.float64))

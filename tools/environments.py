@@ -21,7 +21,7 @@ VENVS = ROOT / ".venv"
 LINKS = ROOT / ".typecheck"
 STAMP = "limb-ik-requirements"
 
-TEST_TOOLS = ("pytest>=8,<10", "hypothesis>=6.100,<7")
+TEST_TOOLS = ("pytest>=8,<10", "hypothesis>=6.100,<7", "openjd-cli>=0.8,<1")
 CHECK_TOOLS = ("ruff==0.17.6", "mypy==2.4.1", "fake-bpy-module-4-5==20260730", "numpy==2.4.6")
 APT_PACKAGES = (
     "libx11-6 libxext6 libxrender1 libxxf86vm1 libxfixes3 libxi6 libxkbcommon0 libsm6 libice6 libgl1 libegl1 libgomp1"
