@@ -19,6 +19,7 @@ from ..solvers.chain import Chain, Goal, Joint, JointKind, Solution, Status
 from ..solvers.rotations import Quat
 from . import channels, uneven_scale, warm_start
 from .chains import ChainSetup
+from .joint_words import with_bone_names
 from .posed_chain import is_uneven, local_rotations, read_chain, scale_problem, world_scale
 from .readouts import IDLE, Readout
 from .spaces import PoseState, matrix_to_armature, orientation, shear, to_armature
@@ -182,9 +183,10 @@ def _turn_end(rig: Rig, chain: ChainSetup, end: _End, weight: float) -> None:
 
 def _readout(rig: Rig, chain: ChainSetup, solution: Solution, end_note: str = "") -> Readout:
     error = solution.error * world_scale(rig.state)
-    note = chain.note or solution.reason or end_note
+    reason = with_bone_names(solution.reason, [rig.setup.names[bone] for bone in chain.turned])
+    note = chain.note or reason or end_note
     if solution.status == Status.INVALID:
-        return Readout(solution.status, error, solution.reason)
+        return Readout(solution.status, error, reason)
     held = [rig.setup.names[bone] for bone in chain.turned if bone in rig.setup.driven]
     if held:
         note = f"rotation of '{held[0]}' is driven and stays as it is"
