@@ -25,6 +25,8 @@ from .session import armature_data, current_scene, current_view_layer
 
 _ADD_ONS = {".bvh": "io_anim_bvh", ".fbx": "io_scene_fbx"}
 _GLTF_ADD_ON = "io_scene_gltf2"
+# Frame rates that a BVH's rounded frame time gives are this near to the rate that was meant.
+NEARLY_WHOLE_RATE = 0.01
 
 
 def import_file(path: Path, suffix: str) -> None:
@@ -129,13 +131,19 @@ def _shift_animation(frames: int) -> None:
 
 def _export_gltf(path: Path) -> None:
     render = current_scene().render
-    fps_base = render.fps_base
-    # Blender's exporter takes fps * fps_base for the frame rate, which is fps / fps_base.
-    render.fps_base = 1.0 / fps_base
+    before = render.fps, render.fps_base
+    rate = render.fps / render.fps_base
+    whole = round(rate)
+    if abs(rate - whole) < NEARLY_WHOLE_RATE:
+        # glTF stores seconds and no rate: 30.00003 of a BVH would put every key beside its frame for who reads it at 30.
+        render.fps, render.fps_base = whole, 1.0
+    else:
+        # Blender's exporter takes fps * fps_base for the frame rate, which is fps / fps_base.
+        render.fps_base = 1.0 / render.fps_base
     try:
         _call_gltf_exporter(path)
     finally:
-        render.fps_base = fps_base
+        render.fps, render.fps_base = before
 
 
 def _call_gltf_exporter(path: Path) -> None:
