@@ -17,7 +17,7 @@ from typing import Any
 import bpy
 from mathutils import Matrix, Quaternion, Vector
 
-from .session import armature_data, current_scene, evaluated, pose_bones
+from .rig.session import armature_data, current_scene, evaluated, pose_bones
 from .solvers.rotations import as_quat, to_euler
 from .solvers.vectors import ZERO
 

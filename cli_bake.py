@@ -26,7 +26,7 @@ from .files import check_readable, check_writable, motion_range, save_file, writ
 from .rig import compat
 from .rig.chains import tips
 from .rig.errors import LimbIKError
-from .session import current_scene
+from .rig.session import current_scene
 
 PART_SUFFIX = ".json"
 

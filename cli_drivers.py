@@ -12,7 +12,7 @@ from typing import Any, cast
 import bpy
 
 from .rig.errors import LimbIKError
-from .session import pose_bones
+from .rig.session import pose_bones
 
 
 def refuse_blocked_drivers(armatures: Iterable[bpy.types.Object]) -> None:

@@ -26,7 +26,7 @@ from .rig.limb_skeleton import Limb, rest_skeleton
 from .rig.limbs import find_limbs
 from .rig.selection import plan_for
 from .rig.setup import ChainPlan
-from .session import current_scene, pose_bones
+from .rig.session import current_scene, pose_bones
 
 # Belong to one rig's pose or scene; set-up finds them anew on another rig.
 NOT_CARRIED = {

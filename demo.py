@@ -23,7 +23,7 @@ from .demo_walk import LAST_FRAME, walking_human
 from .files import make_folder, save_file
 from .quiet import blender_chatter
 from .rig.setup import limb_plans
-from .session import current_scene, evaluated, pose_bones
+from .rig.session import current_scene, evaluated, pose_bones
 from .solvers.blending import effective_weight
 
 REACHING_TIP, REACHING_BONES = "forearm.R", frozenset(("upper_arm.R", "forearm.R", "hand.R"))

@@ -17,7 +17,7 @@ from mathutils import Quaternion, Vector
 
 from .quiet import blender_chatter
 from .rig.errors import LimbIKError
-from .session import current_scene, current_view_layer, evaluated, pose_bones
+from .rig.session import current_scene, current_view_layer, evaluated, pose_bones
 
 FRAMES_PER_CYCLE = 24
 LAST_FRAME = 60

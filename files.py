@@ -21,7 +21,7 @@ from . import file_formats
 from .quiet import blender_chatter
 from .rig import compat
 from .rig.errors import LimbIKError
-from .session import current_scene
+from .rig.session import current_scene
 
 BLEND = ".blend"
 READABLE = (BLEND, *file_formats.READERS)
