@@ -7,6 +7,7 @@ Works after a frame change only, where the evaluated pose is FK. Writes nothing.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,7 +20,7 @@ from ..solvers.chain import Solution, Status
 from ..solvers.rotations import Quat
 from . import compat, marks, nla, posed_chain, solve_chain
 from .chains import ChainSetup
-from .crowd_plan import Floats, Plan, plan_of
+from .crowd_plan import Floats, Numbers, Plan, plan_of
 from .readouts import IDLE, Readout
 
 if TYPE_CHECKING:
@@ -59,12 +60,27 @@ class _Member(NamedTuple):
 
 
 class _Poses(NamedTuple):
-    """Evaluated poses of all rigs, one row per bone and one more (the identity) per rig; ``starts``: a rig's first."""
+    """Evaluated poses of all rigs, one row per bone and one more (the identity) per rig."""
 
     matrices: Floats
     locations: Floats
     scales: Floats
+
+
+class _Fixed(NamedTuple):
+    """Plans of all rigs in a row, see ``crowd_plan.Plan``; bones count through all rigs, from ``starts`` on."""
+
     starts: list[int]
+    bones: Numbers
+    parents: Numbers
+    offsets: Floats
+    has_end: rows.Mask
+    hinges: Floats
+    end_offsets: Floats
+
+
+_Key = list[tuple[Plan, list[int]]]
+_kept: list[tuple[_Key, _Fixed]] = []
 
 
 class _Limbs(NamedTuple):
@@ -205,24 +221,46 @@ def _turn(one: _Asked, turns: Sequence[Any]) -> None:
         one.rig.turned.add(bone)
 
 
+def _fixed(members: Sequence[_Member]) -> _Fixed:
+    """What stays from frame to frame while the same chains of the same set-ups are solved; kept for the last ones."""
+    key = [(member.plan, [one.number for one in member.asked]) for member in members]
+    if len(_kept) != 1 or not _is_same_key(_kept[0][0], key):
+        starts = _starts(members)
+        pick = [(plan, numbers, start) for (plan, numbers), start in zip(key, starts, strict=False)]
+        _kept[:] = [(key, _Fixed(
+            starts=starts,
+            bones=np.concatenate([plan.bones[numbers] + start for plan, numbers, start in pick]),
+            parents=np.concatenate([plan.parents[numbers] + start for plan, numbers, start in pick]),
+            offsets=np.concatenate([plan.offsets[numbers] for plan, numbers, _ in pick]),
+            has_end=np.concatenate([plan.has_end[numbers] for plan, numbers, _ in pick]),
+            hinges=np.concatenate([plan.hinges[numbers] for plan, numbers, _ in pick]).T,
+            end_offsets=np.concatenate([plan.end_offsets[numbers] for plan, numbers, _ in pick]).T,
+        ))]  # fmt: skip
+    return _kept[0][1]
+
+
+def _is_same_key(old: _Key, new: _Key) -> bool:
+    return len(old) == len(new) and all(a[0] is b[0] and a[1] == b[1] for a, b in zip(old, new, strict=True))
+
+
+def _starts(members: Sequence[_Member]) -> list[int]:
+    """First row of each rig among all bones; every rig has one row more, the identity, and the last number is the end."""
+    return list(itertools.accumulate((len(member.rig.setup.names) + 1 for member in members), initial=0))
+
+
 def _read(members: Sequence[_Member]) -> _Limbs:
     """Everything as arrays. The FK pose is built up in doubles from the bone above the limb."""
-    poses, asked = _read_poses(members), [one for member in members for one in member.asked]
-    chosen = [[one.number for one in member.asked] for member in members]
-    pick = [(member.plan, numbers, start) for member, numbers, start in zip(members, chosen, poses.starts, strict=True)]
-    bones = np.concatenate([plan.bones[numbers] + start for plan, numbers, start in pick])
-    parents = np.concatenate([plan.parents[numbers] + start for plan, numbers, start in pick])
-    offsets = np.concatenate([plan.offsets[numbers] for plan, numbers, _ in pick])
+    fixed, asked = _fixed(members), [one for member in members for one in member.asked]
+    poses, bones, offsets = _read_poses(members, fixed.starts), fixed.bones, fixed.offsets
     turns = np.array([one.rotations for one in asked])
     bases = _bases(poses.locations[bones], turns, poses.scales[bones])
-    upper_frame = poses.matrices[parents] @ offsets[:, 0]
+    upper_frame = poses.matrices[fixed.parents] @ offsets[:, 0]
     upper = upper_frame @ bases[:, 0]
     lower_frame = upper @ offsets[:, 1]
     lower = lower_frame @ bases[:, 1]
     end_frame = lower @ offsets[:, 2]
-    has_end = np.concatenate([plan.has_end[numbers] for plan, numbers, _ in pick])
     tails = lower[:, :3, 1] * np.array([one.tail for one in asked])[:, None] + lower[:, :3, 3]
-    ends = np.where(has_end[:, None], (end_frame @ bases[:, 2])[:, :3, 3], tails)
+    ends = np.where(fixed.has_end[:, None], (end_frame @ bases[:, 2])[:, :3, 3], tails)
     worlds = np.repeat(_worlds(members), [len(member.asked) for member in members], axis=0)
     to_arm, origins = np.linalg.inv(worlds[:, :3, :3]), worlds[:, :3, 3]
     targets = np.array([one.target for one in asked]).reshape(-1, 3, 4)
@@ -243,7 +281,7 @@ def _read(members: Sequence[_Member]) -> _Limbs:
         mid=lower[:, :3, 3].T,
         end=ends.T,
         fk=rows.multiply(quats[0], turns_rows[0]),
-        hinge=np.concatenate([plan.hinges[numbers] for plan, numbers, _ in pick]).T,
+        hinge=fixed.hinges,
         target=places_arm[:, :, 0].T,
         pole=places_arm[:, :, 1].T,
         pole_angle=pole_angle,
@@ -252,14 +290,11 @@ def _read(members: Sequence[_Member]) -> _Limbs:
         origin_distance=np.linalg.norm(origins, axis=1) / scale,
     )
     weights = np.array([one.weight for one in asked])
-    wanted = rows.multiply(target_quat, np.concatenate([plan.end_offsets[numbers] for plan, numbers, _ in pick]).T)
+    wanted = rows.multiply(target_quat, fixed.end_offsets)
     return _Limbs(limbs, tuple(quats), tuple(turns_rows), wanted, weights, is_even, scale)  # type: ignore[arg-type]
 
 
-def _read_poses(members: Sequence[_Member]) -> _Poses:
-    starts = [0]
-    for member in members:
-        starts.append(starts[-1] + len(member.rig.setup.names) + 1)
+def _read_poses(members: Sequence[_Member], starts: list[int]) -> _Poses:
     matrices = np.empty((starts[-1], 16), np.float32)
     locations, scales = np.zeros((starts[-1], 3), np.float32), np.ones((starts[-1], 3), np.float32)
     for member, start, after in zip(members, starts, starts[1:], strict=False):
@@ -268,7 +303,7 @@ def _read_poses(members: Sequence[_Member]) -> _Poses:
             bones.foreach_get(name, values[start : after - 1].reshape(-1))
         matrices[after - 1] = IDENTITY_ROW
     columns = matrices.astype(np.float64).reshape(-1, 4, 4)
-    return _Poses(columns.transpose(0, 2, 1), locations.astype(np.float64), scales.astype(np.float64), starts[:-1])
+    return _Poses(columns.transpose(0, 2, 1), locations.astype(np.float64), scales.astype(np.float64))
 
 
 def _bases(locations: Floats, turns: Floats, scales: Floats) -> Floats:
