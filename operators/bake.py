@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
-from ..bake.baking import bake
+from ..bake.baking import bake, bake_steps
 from ..bake.options import BakeOptions
 from ..rig import active, compat
 from .arguments import OnChains, OverRange
+from .in_steps import InSteps
 
 AFTER = (
     ('MUTE', "Mute", "The chains are muted and can be turned on again"),
@@ -19,7 +21,7 @@ AFTER = (
 )
 
 
-class LIMB_IK_OT_bake(OverRange, OnChains, bpy.types.Operator):
+class LIMB_IK_OT_bake(InSteps, OverRange, OnChains, bpy.types.Operator):
     """Bake IK to keyframes of the bones; nothing else of the animation changes"""
 
     bl_idname = "limb_ik.bake"
@@ -55,7 +57,16 @@ class LIMB_IK_OT_bake(OverRange, OnChains, bpy.types.Operator):
         if not operator.properties.is_property_set("frame_start"):
             self.frame_start, self.frame_end = round(first), round(last)
             self.use_range = self.use_range
+        operator.is_asked = True
         return context.window_manager.invoke_props_dialog(operator, confirm_text="Bake")
+
+    def execute(self, context: Any) -> Any:
+        """In steps after the dialog; at once from Python and where it is done again with other settings."""
+        operator: Any = self
+        if not getattr(operator, "is_asked", False) or context.window is None:
+            return super().execute(context)
+        operator.is_asked = False
+        return self.begin(context)
 
     def draw(self, _context: Any) -> None:
         layout: Any = self.layout
@@ -71,9 +82,18 @@ class LIMB_IK_OT_bake(OverRange, OnChains, bpy.types.Operator):
             layout.prop(self, name)
 
     def work(self, context: Any) -> str:
+        obj, options = self._asked(context)
+        return bake(context, [obj], options).sentence()
+
+    def steps(self, context: Any) -> Generator[tuple[int, int], None, str]:
+        obj, options = self._asked(context)
+        report = yield from bake_steps(context, [obj], options)
+        return report.sentence()
+
+    def _asked(self, context: Any) -> tuple[bpy.types.Object, BakeOptions]:
         obj = self.rig(context)
         first, last = self.bounds()
-        options = BakeOptions(
+        return obj, BakeOptions(
             frame_start=first,
             frame_end=last,
             step=self.step,
@@ -81,4 +101,3 @@ class LIMB_IK_OT_bake(OverRange, OnChains, bpy.types.Operator):
             after=self.after,
             reduce=self.reduce * context.scene.unit_settings.scale_length,
         )
-        return bake(context, [obj], options).sentence()

@@ -96,6 +96,9 @@ class RigSetup:
     held: tuple[int, ...]
 
 
+# What is known of a rig that was changed in edit mode: its pose bones have no bone to read until that ends (measured).
+UNREAD = RigSetup((), {}, (), (), (), (), frozenset(), frozenset(), (), ())
+
 _setups: dict[int, RigSetup] = {}
 
 
@@ -112,6 +115,8 @@ marks.on_change(_listen)
 def setup_of(obj: bpy.types.Object) -> RigSetup:
     """The set-up of a rig; read from its bones where it was marked since the last time."""
     setup = _setups.get(obj.session_uid)
+    if setup is None and obj.mode == 'EDIT':
+        return UNREAD
     if setup is None:
         migrate.up_to_date(obj)
         dependency.follow_renames(obj)

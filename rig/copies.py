@@ -12,7 +12,7 @@ from typing import Any
 
 import bpy
 
-from . import chains, dependency, fk_pose, marks
+from . import chains, dependency, fk_pose, marks, mirror
 
 
 def settle(obj: bpy.types.Object) -> bool:
@@ -69,3 +69,6 @@ def _flip(obj: bpy.types.Object, tip: Any) -> None:
     tip.limb_ik_bend_axis = (axis[0], -axis[1], -axis[2])
     for row in [tip, *tip.parent_recursive[: max(0, tip.limb_ik_chain_length - 1)]]:
         _forget_store(row)
+        other = obj.pose.bones.get(bpy.utils.flip_name(row.name))
+        if other is not None and other != row:
+            mirror.mirror_joint(other, row)

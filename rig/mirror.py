@@ -130,8 +130,14 @@ def _mirror_settings(tip: Any, other: Any) -> None:
 
 def reflection_between(bone: Any, other: Any) -> Matrix:
     """What takes a direction in a bone's rest frame to the mirrored direction in the other bone's rest frame."""
-    rest, other_rest = bone.bone.matrix_local.to_3x3(), other.bone.matrix_local.to_3x3()
+    rest, other_rest = (_rest(one) for one in (bone, other))
     return Matrix(other_rest.transposed() @ REFLECTION @ rest)
+
+
+def _rest(bone: Any) -> Matrix:
+    """Rest orientation, armature space; by name, for a pose bone has no bone yet just after edit mode."""
+    rest: Matrix = bone.id_data.data.bones[bone.name].matrix_local.to_3x3()
+    return rest
 
 
 def _signs(bone: Any, other: Any) -> Matrix | None:

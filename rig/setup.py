@@ -7,6 +7,7 @@ error is raised. This module must not write keys.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import bpy
 from mathutils import Matrix, Vector
 
-from . import bend, chains, compat, controls, dependency, fk_pose, limbs, marks, match, posed_chain, solve_chain
+from . import bend, chains, compat, controls, dependency, fk_pose, limbs, marks, match, posed_chain
 from .errors import LimbIKError
 from .evaluate import Evaluation, evaluate
 from .limbs import Limb
@@ -25,6 +26,7 @@ logger = logging.getLogger(__name__)
 # Display size of made targets and poles as a part of the limb's length.
 TARGET_SIZE = 0.12
 POLE_SIZE = 0.06
+SIDE = re.compile(r"[._\- ](?:l|r|L|R|left|right|Left|Right|LEFT|RIGHT)$")
 CONTROL_SHAPES = {"target": 'CUBE', "pole": 'SPHERE'}
 
 
@@ -172,7 +174,11 @@ def rest_bend_axis(obj: bpy.types.Object, tip: Any, kind: str) -> Vector:
     end_point = end.bone.head_local if end is not None else tip.bone.tail_local
     skeleton = limbs.rest_skeleton(obj.data)
     axis = bend.bend_axis_from_rest(
-        root.bone.head_local, mid.bone.head_local, end_point, kind, bend.body_forward(skeleton, limbs.find_limbs(skeleton))
+        root.bone.head_local,
+        mid.bone.head_local,
+        end_point,
+        kind,
+        bend.body_forward(skeleton, limbs.find_limbs(skeleton)),
     )
     return root.bone.matrix_local.to_3x3().inverted_safe() @ Vector(axis)
 
@@ -202,6 +208,13 @@ def _length(run: Evaluation, obj: bpy.types.Object, tip: str) -> float:
     return sum((b - a).length for a, b in zip(heads, [*heads[1:], posed.end], strict=True))
 
 
+def control_name(bone_name: str, what: str) -> str:
+    """What a made target or pole is called: after its bone, the side at the end, where Blender flips it."""
+    side = SIDE.search(bone_name)
+    stem, ending = (bone_name[: side.start()], side.group()) if side else (bone_name, "")
+    return f"{stem}_{what}{ending}"
+
+
 def _make_controls(
     context: bpy.types.Context,
     obj: bpy.types.Object,
@@ -212,9 +225,9 @@ def _make_controls(
 ) -> None:
     tip: Any = obj.pose.bones[plan.tip]
     name = tip.limb_ik_end_bone or plan.tip
-    roles = [("target", f"{name}_IK", place.target_world, TARGET_SIZE)]
+    roles = [("target", control_name(name, "IK"), place.target_world, TARGET_SIZE)]
     if plan.use_pole and place.pole_world is not None:
-        roles.append(("pole", f"{name}_Pole", place.pole_world, POLE_SIZE))
+        roles.append(("pole", control_name(name, "Pole"), place.pole_world, POLE_SIZE))
     for role, label, matrix_world, size in roles:
         place_arm = matrix_to_armature(world, matrix_world)
         place_arm = Matrix.LocRotScale(place_arm.translation, place_arm.to_quaternion(), None)

@@ -97,6 +97,30 @@ def test_a_mirrored_chain_gives_the_mirrored_pose(body: bpy.types.Object) -> Non
         assert (M @ pose[f"{name}.L"].head - pose[f"{name}.R"].head).length < 1e-5
 
 
+@pytest.mark.usefixtures("blank")
+def test_symmetrised_bones_get_reflected_limits(capfd: pytest.CaptureFixture[str]) -> None:
+    left_half = [bone for bone in body_bones() if not bone.name.endswith(".R")]
+    arm = rigs.build(left_half, "Body", rolls={"forearm.L": 0.4})
+    ops.limb_ik.add_chain(armature="Body", tips="forearm.L")
+    left: Any = arm.pose.bones["forearm.L"]
+    left.limb_ik_joint_kind = 'BALL'
+    left.limb_ik_joint_swing_z_min, left.limb_ik_joint_swing_z_max = -0.3, 1.0
+    left.limb_ik_joint_twist_min, left.limb_ik_joint_twist_max = -0.1, 0.5
+    rigs.update()
+    ops.object.mode_set(mode='EDIT')
+    ops.armature.select_all(action='SELECT')
+    ops.armature.symmetrize()
+    ops.object.mode_set(mode='OBJECT')
+    rigs.update()
+    right: Any = arm.pose.bones["forearm.R"]
+    limits = limits_of(right)
+    assert (limits.swing_z_min, limits.swing_z_max) == pytest.approx((-1.0, 0.3))
+    assert (limits.twist_min, limits.twist_max) == pytest.approx((-0.5, 0.1))
+    # There is no flipped target yet: better none than the other side's.
+    assert right.limb_ik_target is None and left.limb_ik_target.name == "Body_hand_IK.L"
+    assert "Error in bpy.app.handlers" not in capfd.readouterr().err
+
+
 @pytest.mark.parametrize(("name", "message"), [("spine", "no side"), ("thumb.L", "no bone 'thumb.R'")])
 def test_no_other_side(body: bpy.types.Object, name: str, message: str) -> None:
     if name not in body.pose.bones:
@@ -225,5 +249,5 @@ def test_select_bones_as_controls_and_back(body: bpy.types.Object) -> None:
 def test_hidden_controls_are_named(body: bpy.types.Object) -> None:
     ops.limb_ik.add_chain(armature="Body", tips="shin.L")
     body.pose.bones["shin.L"].limb_ik_pole.hide_set(True)
-    with pytest.raises(RuntimeError, match="_Pole' is hidden"):
+    with pytest.raises(RuntimeError, match="_Pole.L' is hidden"):
         ops.limb_ik.select_controls(armature="Body", tips="shin.L")
