@@ -308,6 +308,8 @@ def _length_problem(tip: Any, count: int, available: int) -> str:
 def _problem(obj: bpy.types.Object, tip: Any, turned: list[Any], chain: ChainSetup) -> str:
     if tip.limb_ik_end_bone and chain.end < 0:
         return f"end bone '{tip.limb_ik_end_bone}' is missing"
+    if chain.end >= 0 and tip.limb_ik_end_bone in {tip.name, *(bone.name for bone in tip.parent_recursive)}:
+        return f"end bone '{tip.limb_ik_end_bone}' is part of the chain or above it"
     for bone in turned:
         if name := active_constraint(bone):
             return f"constraint '{name}' on '{bone.name}' is active"
