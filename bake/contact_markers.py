@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..rig.chains import ChainSetup, setup_of
+from ..rig.chains import ChainSetup, known_setup, setup_of
 from ..rig.errors import LimbIKError
 from .contacts import END, TOE, Contact, point_name
-from .feet import LEG, PINNABLE, kinds
+from .feet import PINNABLE
 
 DOWN, UP = " down", " up"
 
@@ -53,8 +53,11 @@ def remove(context: Any, obj: Any, tips: Sequence[str]) -> int:
 
 
 def listed(context: Any, obj: Any, tips: Sequence[str] = ()) -> list[Marked]:
-    """The marked contacts of an armature in time order; empty ``tips``: of all chains. Reads only, for redraws too."""
-    points = _points(context, obj, tips)
+    """The marked contacts of an armature in time order; empty ``tips``: of all chains.
+
+    For redraws, too: writes nothing, and knows nothing of a rig whose set-up wasn't read yet.
+    """
+    points = _points(context, obj, tips) if known_setup(obj) is not None else {}
     if not points:
         return []
     rows: dict[str, list[Any]] = {}
@@ -64,6 +67,12 @@ def listed(context: Any, obj: Any, tips: Sequence[str] = ()) -> list[Marked]:
             rows.setdefault(name, []).append(marker)
     found = [one for name, row in rows.items() for one in _pairs(*points[name], sorted(row, key=_time_order))]
     return sorted(found, key=lambda one: (one.down.frame, one.point))
+
+
+def has_any(context: Any, obj: Any, tips: Sequence[str] = ()) -> bool:
+    """Whether the timeline has a contact of an armature."""
+    setup_of(obj)  # read now, where it has to be
+    return bool(listed(context, obj, tips))
 
 
 def _time_order(marker: Any) -> tuple[int, bool]:
@@ -89,6 +98,7 @@ def read(context: Any, obj: Any, tips: Sequence[str] = ()) -> list[Contact]:
     Raises:
         LimbIKError: there is none, or a contact has no end.
     """
+    setup_of(obj)  # read now, where it has to be
     marked = listed(context, obj, tips)
     for one in marked:
         if one.up is None:
@@ -103,9 +113,8 @@ def read(context: Any, obj: Any, tips: Sequence[str] = ()) -> list[Contact]:
 def _points(context: Any, obj: Any, tips: Sequence[str]) -> dict[str, tuple[str, str, str]]:
     """Tip, part and point's name by every name that markers of these chains may have."""
     found = {}
-    kind_of = kinds(obj)
     for chain in _chains(obj, tips):
-        for part in (END, TOE) if kind_of.get(chain.tip) == LEG and chain.end >= 0 else (END,):
+        for part in (END, TOE) if chain.end >= 0 else (END,):
             name = point_name(obj, chain, part)
             found[f"{obj.name}: {name}"] = chain.tip, part, name
             if not _is_shared(context, obj, name):

@@ -187,9 +187,11 @@ def _above(run: Evaluation, link: tuple[marks.Key, str]) -> Matrix:
     obj, bone_name = run.object_of(link[0]), link[1]
     evaluated: Any = obj.evaluated_get(run.depsgraph)
     if not bone_name:
-        return evaluated.matrix_world @ evaluated.matrix_basis.inverted_safe()
-    bone = evaluated.pose.bones[bone_name]
-    return run.bone_world(obj, bone_name) @ bone.matrix_basis.inverted_safe()
+        basis: Matrix = evaluated.matrix_basis
+        world: Matrix = evaluated.matrix_world
+        return world @ basis.inverted_safe()
+    basis = evaluated.pose.bones[bone_name].matrix_basis
+    return run.bone_world(obj, bone_name) @ basis.inverted_safe()
 
 
 def _motion(obj: Any, chain: ChainSetup, kind: str, frames: Floats, seen: Sequence[_Seen]) -> FootMotion:
@@ -201,9 +203,16 @@ def _motion(obj: Any, chain: ChainSetup, kind: str, frames: Floats, seen: Sequen
 
     if not column("lengths").max() > 0.0:
         raise LimbIKError(f"the limb that ends at '{chain.tip}' of '{obj.name}' is collapsed to zero length")
-    always = {name: column(name) for name in ("roots", "ends", "turns", "lengths", "reaches", "targets", "above")}
-    maybe = {name: column_if_any(name) for name in ("toes", "poles", "poles_above")}
-    return FootMotion(chain, kind, frames, **always, **maybe)
+    always = [column(name) for name in ("roots", "ends", "turns", "lengths", "reaches", "targets", "above")]
+    return FootMotion(
+        chain,
+        kind,
+        frames,
+        *always,
+        toes=column_if_any("toes"),
+        poles=column_if_any("poles"),
+        poles_above=column_if_any("poles_above"),
+    )
 
 
 def up_axis(feet: Sequence[FootMotion]) -> Floats:

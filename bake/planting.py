@@ -47,19 +47,19 @@ class PlantReport:
 
     def sentence(self) -> str:
         """The report in one line for people."""
-        text = f"{_counted(self.holds, 'contact')} of {_counted(self.chains, 'limb')} planted with {self.keys} keys"
+        text = f"{counted(self.holds, 'contact')} of {counted(self.chains, 'limb')} planted with {self.keys} keys"
         if self.before:
             worst = [max(one.part_of_length for one in rows) for rows in (self.before, self.after)]
             text += f"; largest slide in a contact {worst[0]:.2%} of the limb before, {worst[1]:.4%} after"
         return "; ".join((text, *self.notes))
 
 
-def _counted(number: int, what: str) -> str:
+def counted(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 @dataclass(frozen=True)
-class _Hold:
+class Hold:
     """One uninterrupted contact of a limb with its path; indices into the frames that were read."""
 
     window: Span
@@ -67,7 +67,7 @@ class _Hold:
 
 
 @dataclass(frozen=True)
-class _Work:
+class Work:
     """One chain's keys, ready to be written."""
 
     foot: FootMotion
@@ -92,21 +92,21 @@ def plant_contacts(
     if not contacts:
         raise LimbIKError(f"no contact of '{obj.name}' to plant: detect contacts first")
     tips = list(dict.fromkeys(one.tip for one in contacts))
-    chains = _ready(obj, tips)
+    chains = ready_chains(obj, tips)
     whole = np.asarray(frames or frames_between(context, obj, None, None))
-    whole = _with(whole, [end for one in contacts for end in (one.first, one.last)])
+    whole = frames_with(whole, [end for one in contacts for end in (one.first, one.last)])
     feet = read_feet(context, obj, chains, [float(frame) for frame in whole])
     works = []
     for foot in feet:
         own = [one for one in contacts if one.tip == foot.tip]
-        works.append(_work(context, obj, foot, [_contact_hold(context, foot, group) for group in grouped(own)]))
-    keys = _write(obj, works)
-    after = read_feet(context, obj, _ready(obj, tips), [float(frame) for frame in whole])
+        works.append(_work(context, obj, foot, [contact_hold(context, foot, group) for group in grouped(own)]))
+    keys = write(obj, works)
+    after = read_feet(context, obj, ready_chains(obj, tips), [float(frame) for frame in whole])
     holds = sum(len(grouped([one for one in contacts if one.tip == tip])) for tip in tips)
     return PlantReport(len(tips), holds, keys, tuple(slides(feet, contacts)), tuple(slides(after, contacts)))
 
 
-def _with(frames: Floats, more: Sequence[float]) -> Floats:
+def frames_with(frames: Floats, more: Sequence[float]) -> Floats:
     return np.unique(np.concatenate((frames, np.asarray(more, dtype=np.float64))))
 
 
@@ -138,25 +138,25 @@ def plant(
     first = now if first is None else first
     if last is not None and last < first:
         raise LimbIKError(f"the contact ends at frame {last:g}, before it begins at {first:g}")
-    chains = _ready(obj, tips)
+    chains = ready_chains(obj, tips)
     for chain in chains:
         _check_open(context, obj, chain, last)
     until = _last_read(context, obj, first) if last is None else last
-    lead = max(_lead(context, chain) for chain in chains)
-    frames = _with(np.arange(first - lead, until + lead + 1.0), [now, until])
+    lead = max(lead_of(context, chain) for chain in chains)
+    frames = frames_with(np.arange(first - lead, until + lead + 1.0), [now, until])
     feet = read_feet(context, obj, chains, [float(frame) for frame in frames])
     carriers = _carriers(context, obj, frames, on, on_bone)
     works = []
     for foot in feet:
         window = Span(foot.index(first), foot.index(until))
         held = _pinned(foot, foot.index(now), carriers)
-        works.append(_work(context, obj, foot, [_Hold(window, held)], is_open=last is None))
-    return PlantReport(len(works), len(works), _write(obj, works))
+        works.append(_work(context, obj, foot, [Hold(window, held)], is_open=last is None))
+    return PlantReport(len(works), len(works), write(obj, works))
 
 
 def _check_open(context: Any, obj: Any, chain: ChainSetup, last: float | None) -> None:
     frame = context.scene.frame_current_final
-    if last is None and chain.target_space != 'FK' and is_on_at(obj, chain, frame - _lead(context, chain) - 1.0):
+    if last is None and chain.target_space != 'FK' and is_on_at(obj, chain, frame - lead_of(context, chain) - 1.0):
         raise LimbIKError(
             f"'{chain.tip}' is on IK before this frame and follows its target: say at which frame the contact ends"
         )
@@ -182,7 +182,7 @@ def release(context: Any, obj: Any, tips: Sequence[str] = ()) -> list[str]:
     return [chain.tip for chain in held if plant_keys.release_at(obj, chain, frame)]
 
 
-def _ready(obj: Any, tips: Sequence[str]) -> list[ChainSetup]:
+def ready_chains(obj: Any, tips: Sequence[str]) -> list[ChainSetup]:
     setup.check_armature(obj)
     chains = pinnable(obj, tips)
     for chain in chains:
@@ -191,7 +191,7 @@ def _ready(obj: Any, tips: Sequence[str]) -> list[ChainSetup]:
     return chains
 
 
-def _lead(context: Any, chain: ChainSetup) -> float:
+def lead_of(context: Any, chain: ChainSetup) -> float:
     """Whole frames that the ease takes at most."""
     return float(math.ceil(blend_frames(context, chain) - ROUNDING))
 
@@ -212,11 +212,11 @@ def path_of_foot(foot: FootMotion) -> Path:
     return Path(foot.ends, foot.turns, foot.roots, foot.reaches, foot.toes)
 
 
-def _contact_hold(context: Any, foot: FootMotion, group: Sequence[Contact]) -> _Hold:
+def contact_hold(context: Any, foot: FootMotion, group: Sequence[Contact]) -> Hold:
     window, rests = spans_in(foot, group)
     blend = blend_frames(context, foot.chain)
     keeps = foot.chain.end_rotation == 'TARGET'
-    return _Hold(window, holding.hold(path_of_foot(foot), window, rests, blend, keeps_turn=keeps))
+    return Hold(window, holding.hold(path_of_foot(foot), window, rests, blend, keeps_turn=keeps))
 
 
 def spans_in(foot: FootMotion, group: Sequence[Contact]) -> tuple[Span, list[Span]]:
@@ -254,7 +254,8 @@ def _carriers(context: Any, obj: Any, frames: Floats, on: Any, on_bone: str) -> 
 
     def read(run: Evaluation) -> list[list[float]]:
         matrix = run.bone_world(on, on_bone) if on_bone else run.world(on)
-        return [list(row) for row in matrix]
+        rows_of: Any = matrix
+        return [list(row) for row in rows_of]
 
     found = np.array(sample(context, [obj], [float(f) for f in frames], read, beside=[on]), dtype=np.float64)
     if abs(np.linalg.det(found[:, :3, :3])).min() == 0.0:
@@ -262,24 +263,25 @@ def _carriers(context: Any, obj: Any, frames: Floats, on: Any, on_bone: str) -> 
     return found
 
 
-def _work(context: Any, obj: Any, foot: FootMotion, holds: Sequence[_Hold], *, is_open: bool = False) -> _Work:
+def _work(context: Any, obj: Any, foot: FootMotion, holds: Sequence[Hold], *, is_open: bool = False) -> Work:
     """Keys for all contacts of one limb; those too near each other for IK to go in between are one span."""
-    chain, lead = foot.chain, _lead(context, foot.chain)
-    spans, controls = [], []
+    chain, lead = foot.chain, lead_of(context, foot.chain)
+    spans, written = [], []
     for group in _near(foot, holds, 2.0 * lead):
         first, last = foot.frames[group[0].window.first], foot.frames[group[-1].window.last]
         sides = [chain.target_space != 'FK' and is_on_at(obj, chain, at) for at in (first - lead - 1, last + lead + 1)]
         held = _joined(foot, group)
         inside = (foot.frames >= first - lead) & (foot.frames <= last + lead)
-        controls += _controls(foot, _onto_target(foot, held, first, last, lead, sides), inside, not any(sides))
+        target = onto_target(foot, held, _ease_of(foot, first, last, lead, sides))
+        written += controls(foot, target, inside, with_pole=not any(sides))
         if not all(sides):
             ends = last + lead + 1 if sides[1] else last
             spans.append(OnSpan(first - lead, None if is_open else ends, stays_on=sides[1]))
-    return _Work(foot, tuple(spans), tuple(controls))
+    return Work(foot, tuple(spans), tuple(written))
 
 
-def _near(foot: FootMotion, holds: Sequence[_Hold], gap: float) -> list[list[_Hold]]:
-    found: list[list[_Hold]] = []
+def _near(foot: FootMotion, holds: Sequence[Hold], gap: float) -> list[list[Hold]]:
+    found: list[list[Hold]] = []
     for hold in holds:
         if found and foot.frames[hold.window.first] - foot.frames[found[-1][-1].window.last] < gap:
             found[-1].append(hold)
@@ -288,7 +290,7 @@ def _near(foot: FootMotion, holds: Sequence[_Hold], gap: float) -> list[list[_Ho
     return found
 
 
-def _joined(foot: FootMotion, group: Sequence[_Hold]) -> Held:
+def _joined(foot: FootMotion, group: Sequence[Hold]) -> Held:
     """The paths of several contacts as one."""
     own, total = Held(foot.ends, foot.turns), group[0].held
     for before, after in pairwise(group):
@@ -299,22 +301,37 @@ def _joined(foot: FootMotion, group: Sequence[_Hold]) -> Held:
     return total
 
 
-def _onto_target(
-    foot: FootMotion, held: Held, first: float, last: float, lead: float, sides: Sequence[bool]
-) -> Held:
-    """Where the target goes: on the path, and eased out of its own motion on a side where IK is on already."""
-    offset = np.array(foot.chain.end_offset)[:, None]
-    turns = rows.multiply(held.turns.T, np.tile(rows.conjugate(offset), (1, len(held.turns)))).T
+def _ease_of(foot: FootMotion, first: float, last: float, lead: float, sides: Sequence[bool]) -> Floats | None:
+    """How much of a hold counts on each frame where the target has a motion of its own on a side; None: all of it."""
     if not any(sides):
-        return Held(held.points, turns)
-    own = Held(foot.targets[:, :3, 3], rows.from_matrices(foot.targets).T)
+        return None
     at = foot.frames
     before = rows.smoothstep((at - first + lead) / max(lead, ROUNDING)) if sides[0] else np.ones(len(at))
     after = rows.smoothstep((last + lead - at) / max(lead, ROUNDING)) if sides[1] else np.ones(len(at))
-    return holding.eased(Held(held.points, turns), own, np.minimum(before, after))
+    return np.minimum(before, after)
 
 
-def _controls(foot: FootMotion, held: Held, inside: Any, with_pole: bool) -> list[ControlKeys]:
+def onto_target(foot: FootMotion, held: Held, parts: Floats | None) -> Held:
+    """Where the target goes for an end to be on a path; with ``parts`` eased out of the target's own motion."""
+    offset = np.array(foot.chain.end_offset)[:, None]
+    turns = rows.multiply(held.turns.T, np.tile(rows.conjugate(offset), (1, len(held.turns)))).T
+    found = Held(held.points, turns)
+    if parts is None:
+        return found
+    own = Held(foot.targets[:, :3, 3], rows.from_matrices(foot.targets).T)
+    return holding.eased(found, own, parts)
+
+
+def whole_path(foot: FootMotion, holds: Sequence[Hold], lead: float) -> Held:
+    """The motion with all of a limb's holds, over the whole range: between them it is carried along."""
+    first, last = foot.frames[holds[0].window.first], foot.frames[holds[-1].window.last]
+    parts = _ease_of(foot, first, last, lead, (True, True))
+    assert parts is not None  # both sides are eased
+    return holding.eased(_joined(foot, holds), Held(foot.ends, foot.turns), parts)
+
+
+def controls(foot: FootMotion, held: Held, inside: Any, *, with_pole: bool) -> list[ControlKeys]:
+    """Keys for the frames that ``inside`` has: of the target on a path, and of the pole where FK bends to."""
     chain, frames = foot.chain, foot.frames[inside]
     assert chain.target_key is not None  # chains_named refuses a chain without
     turns = held.turns[inside] if chain.end_rotation == 'TARGET' and chain.end >= 0 else None
@@ -325,7 +342,7 @@ def _controls(foot: FootMotion, held: Held, inside: Any, with_pole: bool) -> lis
     return found
 
 
-def _write(obj: Any, works: Sequence[_Work]) -> int:
+def write(obj: Any, works: Sequence[Work]) -> int:
     """Check everything, then write everything."""
     for work in works:
         if work.spans:
@@ -338,12 +355,20 @@ def _write(obj: Any, works: Sequence[_Work]) -> int:
         is_layer = chain.target_space == 'FK'
         if is_layer:
             make_world(obj, chain)
+        _take_end_rotation(obj, chain)
         count += sum(plant_keys.write_control(one) for one in work.controls)
         if work.spans:
             is_on = not is_layer and is_on_at(obj, chain, work.spans[0].first - 1.0)
             count += plant_keys.key_use_ik(obj, chain, work.spans, is_on_before=is_on)
     marks.touch(obj)
     return count
+
+
+def _take_end_rotation(obj: Any, chain: ChainSetup) -> None:
+    """What grounding asks of the end bone: to turn with the target, and so to the slope."""
+    tip: Any = obj.pose.bones[chain.tip]
+    if tip.limb_ik_end_rotation != chain.end_rotation:
+        tip.limb_ik_end_rotation = chain.end_rotation
 
 
 def make_world(obj: Any, chain: ChainSetup) -> None:

@@ -59,7 +59,8 @@ class LIMB_IK_OT_detect_contacts(OverRange, TipsArgument, OnArmature, bpy.types.
         obj = self.rig(context)
         tips = split_names(self.tips, obj.pose.bones.keys()) if self.tips else []
         frames = frames_between(context, obj, *self.bounds())
-        is_own = self.use_speed or self.properties.is_property_set("speed")  # type: ignore[attr-defined]
+        operator: Any = self
+        is_own = self.use_speed or operator.properties.is_property_set("speed")
         found = contacts.detect(
             context, obj, tips, hands=self.hands, frames=frames, speed=self.speed if is_own else None,
             shortest_s=self.shortest,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, StringProperty
+from bpy.props import EnumProperty, StringProperty
 
 from ..bake import contact_markers, planting
 from ..rig.errors import LimbIKError
@@ -30,11 +30,6 @@ class LIMB_IK_OT_plant(OverRange, OnChains, bpy.types.Operator):
         on: str
         on_bone: str
     else:
-        only_active: BoolProperty(
-            name="Only Active",
-            description="Only the chain of the active bone, not all chains of the armature",
-            default=True,
-        )
         mode: EnumProperty(name="Mode", items=MODES, default='HERE', description="What is planted, or let go")
         on: StringProperty(
             name="On", description="Name of the object that the end goes along with; the world where empty",

@@ -61,7 +61,8 @@ def speeds(points: Floats, frame_rate: float) -> Floats:
     at = np.arange(count)
     before, after = np.maximum(at - reach, 0), np.minimum(at + reach, count - 1)
     moved: Floats = np.linalg.norm(points[after] - points[before], axis=1)
-    return moved * frame_rate / (after - before)
+    found: Floats = moved * frame_rate / (after - before)
+    return found
 
 
 def speed_limit(rows: Sequence[Floats]) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .feet import LIMB_IK_PT_feet
 from .menus import LIMB_IK_MT_chain
 from .panel import LIMB_IK_PT_main
 from .settings import (
@@ -22,4 +23,5 @@ CLASSES: tuple[type, ...] = (
     LIMB_IK_PT_limits,
     LIMB_IK_PT_solver,
     LIMB_IK_PT_bake,
+    LIMB_IK_PT_feet,
 )
