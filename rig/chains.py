@@ -18,6 +18,7 @@ from ..solvers import joint_limits, rotations
 from ..solvers.bend_plane import rest_bend_axis
 from ..solvers.chain import JointKind, JointLimits
 from . import dependency, marks, migrate
+from .session import pose_bones
 
 AXES = {
     'X': Vector((1.0, 0.0, 0.0)),
@@ -146,7 +147,7 @@ def tips(obj: bpy.types.Object) -> list[str]:
 
 def read_setup(obj: bpy.types.Object) -> RigSetup:
     """Read and check all chains of a rig from the original object."""
-    bones = obj.pose.bones
+    bones = pose_bones(obj)
     names = tuple(bone.name for bone in bones)
     index = {name: number for number, name in enumerate(names)}
     parents = tuple(index[bone.parent.name] if bone.parent else -1 for bone in bones)
@@ -171,7 +172,7 @@ def read_setup(obj: bpy.types.Object) -> RigSetup:
 
 
 def _held(obj: bpy.types.Object, found: list[ChainSetup]) -> set[int]:
-    held = {number for number, bone in enumerate(obj.pose.bones) if bone.limb_ik_store_mode}
+    held = {number for number, bone in enumerate(pose_bones(obj)) if bone.limb_ik_store_mode}
     for chain in found:
         held.update(chain.turned)
         if chain.end >= 0 and chain.end_rotation != 'KEEP_LOCAL':
@@ -180,7 +181,7 @@ def _held(obj: bpy.types.Object, found: list[ChainSetup]) -> set[int]:
 
 
 def _offsets(obj: bpy.types.Object, parents: tuple[int, ...]) -> tuple[Matrix, ...]:
-    rest = np.array([bone.bone.matrix_local for bone in obj.pose.bones], dtype=np.float64)
+    rest = np.array([bone.bone.matrix_local for bone in pose_bones(obj)], dtype=np.float64)
     found = [rest[i] if parent < 0 else np.linalg.inv(rest[parent]) @ rest[i] for i, parent in enumerate(parents)]
     return tuple(Matrix(matrix.tolist()) for matrix in found)
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 import bpy
 from mathutils import Matrix
 
 from . import marks
 from .errors import LimbIKError
+from .session import armature_data
 
 COLLECTION = "Limb IK Controls"
 
@@ -29,15 +30,15 @@ def make_empty(
         size: display size in armature units.
         shape: Blender's empty display type.
     """
-    empty = bpy.data.objects.new(name, None)
+    empty: Any = bpy.data.objects.new(name, None)
     empty.empty_display_type = shape
     empty.empty_display_size = size
     empty.show_in_front = True
     empty.parent = armature
     empty.matrix_basis = place_arm
     empty.limb_ik.is_control = True
-    _collection(context.scene).objects.link(empty)
-    return empty
+    _collection(cast(bpy.types.Scene, context.scene)).objects.link(empty)
+    return cast(bpy.types.Object, empty)
 
 
 def _collection(scene: bpy.types.Scene) -> bpy.types.Collection:
@@ -58,16 +59,17 @@ def make_bone(
     Raises:
         LimbIKError: the armature's bones can't be edited (linked or overridden).
     """
-    if not armature.data.is_editable or armature.override_library is not None:
+    data = armature_data(armature)
+    if not data.is_editable or armature.override_library is not None:
         raise LimbIKError(f"bones can't be added to '{armature.name}': its data is linked; use empties as targets")
     with edit_mode(context, armature):
-        bone = armature.data.edit_bones.new(name)
+        bone = data.edit_bones.new(name)
         bone.head, bone.tail = (0.0, 0.0, 0.0), (0.0, size, 0.0)
         bone.matrix = place_arm
         bone.length = size
         bone.use_deform = False
         made = bone.name
-    _bone_collection(armature.data).assign(armature.data.bones[made])
+    _bone_collection(data).assign(data.bones[made])
     return str(made)
 
 
@@ -78,7 +80,7 @@ def _bone_collection(data: bpy.types.Armature) -> bpy.types.BoneCollection:
 @contextmanager
 def edit_mode(context: bpy.types.Context, armature: bpy.types.Object) -> Iterator[None]:
     """Edit mode on one armature; mode, active object and selection as before afterwards."""
-    layer = context.view_layer
+    layer = cast(bpy.types.ViewLayer, context.view_layer)
     if armature.name not in layer.objects:
         raise LimbIKError(f"'{armature.name}' is not in the view layer; its bones can't be edited there")
     active, was_hidden = layer.objects.active, armature.hide_get()
@@ -103,12 +105,12 @@ def edit_mode(context: bpy.types.Context, armature: bpy.types.Object) -> Iterato
 
 def remove(context: bpy.types.Context, armature: bpy.types.Object, link: tuple[marks.Key, str]) -> None:
     """Delete a control that set-up made: an empty, or a bone of the armature itself."""
-    obj = bpy.data.objects.get(link[0])  # type: ignore[arg-type]
+    obj = bpy.data.objects.get(link[0])
     if obj is None:
         return
     if not link[1]:
         bpy.data.objects.remove(obj)
     elif obj == armature:
         with edit_mode(context, armature):
-            bones: Any = armature.data.edit_bones
+            bones = armature_data(armature).edit_bones
             bones.remove(bones[link[1]])

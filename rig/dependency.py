@@ -14,6 +14,7 @@ from typing import Any
 import bpy
 
 from . import marks, migrate
+from .session import pose_bones
 
 NUMBER_PATH = "limb_ik.dependency"
 NAMES_PATH = "limb_ik.names"
@@ -53,7 +54,7 @@ def root_name(tip: Any) -> str:
 
 def tips_of(obj: bpy.types.Object) -> list[Any]:
     """The pose bones at which chains end, in the order of the pose."""
-    bones = obj.pose.bones
+    bones = pose_bones(obj)
     numbers = [0] * len(bones)
     bones.foreach_get("limb_ik_solver", numbers)
     return [bones[index] for index, number in enumerate(numbers) if number]
@@ -74,8 +75,8 @@ def rebuild(obj: bpy.types.Object) -> None:
     _drive(obj, NAMES_PATH, names).mute = True
 
 
-def _drive(obj: bpy.types.Object, path: str, links: list[tuple[str, Any]]) -> bpy.types.FCurve:
-    curve = obj.driver_add(path)
+def _drive(obj: bpy.types.Object, path: str, links: list[tuple[str, Any]]) -> Any:
+    curve: Any = obj.driver_add(path)
     curve.driver.type = 'SUM'
     for number, (role, tip) in enumerate(links):
         target, bone_name = _link(obj, tip, role)
@@ -111,7 +112,7 @@ def follow_renames(obj: bpy.types.Object) -> bool:
         for variable in curve.driver.variables:
             role, name = variable.name.split("_")[0], variable.targets[0].bone_target
             if role == "tip":
-                tip = obj.pose.bones.get(name)
+                tip = pose_bones(obj).get(name)
             elif tip is not None and LINKS[role][1] and getattr(tip, f"limb_ik_{LINKS[role][1]}") != name:
                 setattr(tip, f"limb_ik_{LINKS[role][1]}", name)
                 has_changed = True
@@ -133,5 +134,6 @@ def known_tips(obj: bpy.types.Object) -> set[str]:
     }
 
 
-def _find_driver(obj: bpy.types.Object, path: str) -> bpy.types.FCurve | None:
+def _find_driver(obj: bpy.types.Object, path: str) -> Any:
+    """The driver on a path of an object; None where there is none."""
     return obj.animation_data.drivers.find(path) if obj.animation_data else None

@@ -20,6 +20,7 @@ from .chains import ChainSetup, RigSetup, setup_of
 from .fk_pose import Raw
 from .raw_pose import RawPose
 from .spaces import PoseState
+from .session import armature_data, object_settings, pose_bones
 
 IN_EDIT_MODE = "armature is in edit mode"
 IN_REST_POSITION = "armature is in rest position"
@@ -153,13 +154,13 @@ def _add_rig(run: Evaluation, obj: bpy.types.Object, is_forced: bool) -> None:
     setup = setup_of(obj)
     _note_objects(run, obj, setup)
     reason = IN_EDIT_MODE if obj.mode == 'EDIT' else ""
-    if obj.data.pose_position == 'REST':
+    if armature_data(obj).pose_position == 'REST':
         reason = IN_REST_POSITION
     if reason:
         _say_all(run, obj, setup, readouts.Readout(message=reason))
         return
     state = PoseState(setup, evaluated)
-    rig = Rig(obj, evaluated, setup, state, RawPose(state.bones), is_live=is_forced or obj.limb_ik.is_live)
+    rig = Rig(obj, evaluated, setup, state, RawPose(state.bones), is_live=is_forced or object_settings(obj).is_live)
     _put_fk(run, rig)
     run.rigs[marks.key_of(obj)] = rig
 
@@ -167,7 +168,7 @@ def _add_rig(run: Evaluation, obj: bpy.types.Object, is_forced: bool) -> None:
 def _note_objects(run: Evaluation, obj: bpy.types.Object, setup: RigSetup) -> None:
     """Keep the rig, its targets and its poles by their keys while this evaluation runs."""
     run.objects[marks.key_of(obj)] = obj
-    bones: Any = obj.pose.bones
+    bones: Any = pose_bones(obj)
     for chain in setup.chains:
         tip = bones[chain.bones[-1]]
         if chain.target_key is not None:
@@ -183,7 +184,7 @@ def _say_all(run: Evaluation, obj: bpy.types.Object, setup: RigSetup, readout: r
 
 def _put_fk(run: Evaluation, rig: Rig) -> None:
     """Give every bone that chains turn its FK rotation, so that the pose is FK before the first solve."""
-    setup, originals = rig.setup, rig.obj.pose.bones
+    setup, originals = rig.setup, pose_bones(rig.obj)
     stored = set(fk_pose.stored_bones(originals))
     for bone in setup.held:
         if not run.is_fresh:

@@ -6,13 +6,14 @@ what is left of the motion. This module must not solve anything.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import bpy
 import numpy as np
 
 from . import compat, fk_pose
 from .chains import setup_of
+from .session import pose_bones
 
 # Keys this near to the frame are on it, as Blender counts them.
 SAME_FRAME = 0.01
@@ -33,8 +34,8 @@ def put_fk_into_keys(obj: bpy.types.Object, evaluated: bpy.types.Object, frame: 
     if action is None or not action.is_editable:
         return 0
     curves, played = compat.fcurves_of(obj), compat.fcurves_of(evaluated)
-    at = obj.animation_data.nla_tweak_strip_time_to_scene(frame, invert=True)
-    bones: Any = obj.pose.bones
+    at = cast(bpy.types.AnimData, obj.animation_data).nla_tweak_strip_time_to_scene(frame, invert=True)
+    bones = pose_bones(obj)
     stored = [bones[index] for index in setup_of(obj).held if bones[index].limb_ik_store_mode]
     return sum(_mend_bone(curves, played, bone, at) for bone in stored)
 

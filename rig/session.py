@@ -33,3 +33,8 @@ def armature_data(obj: bpy.types.Object) -> bpy.types.Armature:
 def evaluated(obj: bpy.types.Object) -> bpy.types.Object:
     """The object as the dependency graph has it now."""
     return obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
+
+
+def object_settings(obj: bpy.types.Object) -> Any:
+    """What an object holds of Limb IK (``Object.limb_ik``)."""
+    return cast(Any, obj).limb_ik

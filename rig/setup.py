@@ -20,6 +20,7 @@ from .errors import LimbIKError
 from .evaluate import Evaluation, evaluate
 from .limbs import Limb
 from .spaces import matrix_to_armature
+from .session import armature_data, current_scene, pose_bones
 
 logger = logging.getLogger(__name__)
 
@@ -80,7 +81,7 @@ def add_chains(context: bpy.types.Context, obj: bpy.types.Object, plans: Sequenc
         sizes = {tip: _length(run, obj, tip) for tip in tips}
     except LimbIKError:
         for plan in plans:
-            reset(obj.pose.bones[plan.tip])
+            reset(pose_bones(obj)[plan.tip])
         dependency.rebuild(obj)
         marks.mark(obj)
         raise
@@ -107,18 +108,18 @@ def check_armature(obj: bpy.types.Object | None) -> None:
 
 
 def _check(obj: bpy.types.Object, plan: ChainPlan) -> None:
-    tip = obj.pose.bones.get(plan.tip)
+    tip = pose_bones(obj).get(plan.tip)
     if tip is None:
         raise LimbIKError(f"'{obj.name}' has no bone '{plan.tip}'")
     if tip.limb_ik_solver != 'NONE':
         raise LimbIKError(f"a chain ends at '{plan.tip}' already")
-    if plan.end_bone and plan.end_bone not in obj.pose.bones:
+    if plan.end_bone and plan.end_bone not in pose_bones(obj):
         raise LimbIKError(f"'{obj.name}' has no bone '{plan.end_bone}'")
 
 
 def _settle(obj: bpy.types.Object, plan: ChainPlan) -> None:
     """Write a plan into the settings of its tip bone, without target and pole."""
-    tip: Any = obj.pose.bones[plan.tip]
+    tip: Any = pose_bones(obj)[plan.tip]
     with marks.quiet():
         tip.limb_ik_chain_length = plan.chain_length
         tip.limb_ik_end_bone = guess_end_bone(tip) if plan.end_bone is None else plan.end_bone
@@ -168,11 +169,11 @@ def guess_end_bone(tip: Any) -> str:
 def rest_bend_axis(obj: bpy.types.Object, tip: Any, kind: str) -> Vector:
     """The hinge of a limb from its rest pose, in the root bone's local space; zero where it has no length."""
     row = [tip, *tip.parent_recursive][: tip.limb_ik_chain_length or None]
-    root, end = row[-1], obj.pose.bones.get(tip.limb_ik_end_bone)
+    root, end = row[-1], pose_bones(obj).get(tip.limb_ik_end_bone)
     # LEG counts its first inner joint as the knee, as the solver does; two bones only have the one.
     mid = row[-2] if tip.limb_ik_solver == "LEG" else tip
     end_point = end.bone.head_local if end is not None else tip.bone.tail_local
-    skeleton = limbs.rest_skeleton(obj.data)
+    skeleton = limbs.rest_skeleton(armature_data(obj))
     axis = bend.bend_axis_from_rest(
         root.bone.head_local,
         mid.bone.head_local,
@@ -198,7 +199,7 @@ def read_fk(context: bpy.types.Context, obj: bpy.types.Object, tips: Sequence[st
     own = {(marks.key_of(obj), tip) for tip in tips}
     every = [(marks.key_of(rig), chain.tip) for rig in rigs for chain in chains.setup_of(rig).chains]
     others = [link for link in every if link not in own]
-    frame = context.scene.frame_current_final
+    frame = current_scene().frame_current_final
     return evaluate(depsgraph, rigs, frame, is_fresh=False, is_forced=True, only=others)
 
 
@@ -223,7 +224,7 @@ def _make_controls(
     world: Matrix,
     length: float,
 ) -> None:
-    tip: Any = obj.pose.bones[plan.tip]
+    tip: Any = pose_bones(obj)[plan.tip]
     name = tip.limb_ik_end_bone or plan.tip
     roles = [("target", control_name(name, "IK"), place.target_world, TARGET_SIZE)]
     if plan.use_pole and place.pole_world is not None:
@@ -236,7 +237,7 @@ def _make_controls(
         else:
             label = label if label.startswith(obj.name) else f"{obj.name}_{label}"
             made, bone = controls.make_empty(context, obj, label, place_arm, size * length, CONTROL_SHAPES[role]), ""
-        tip = obj.pose.bones[plan.tip]
+        tip = pose_bones(obj)[plan.tip]
         with marks.quiet():
             setattr(tip, f"limb_ik_{role}", made)
             setattr(tip, f"limb_ik_{role}_bone", bone)
@@ -252,7 +253,7 @@ def limb_plans(
     Raises:
         LimbIKError: none was found, or one is collapsed to zero length.
     """
-    skeleton = limbs.rest_skeleton(obj.data)
+    skeleton = limbs.rest_skeleton(armature_data(obj))
     wanted = {"arm": arms, "leg": legs}
     found = [limb for limb in limbs.find_limbs(skeleton) if wanted[limb.kind]]
     if not found:
@@ -277,7 +278,7 @@ def limb_plans(
 
 def _blocked(obj: bpy.types.Object, plan: ChainPlan) -> str:
     """Why a limb can't have a chain: an active constraint on a bone that would be turned; empty where it can."""
-    tip: Any = obj.pose.bones[plan.tip]
+    tip: Any = pose_bones(obj)[plan.tip]
     row = [tip, *tip.parent_recursive][: plan.chain_length]
     for bone in [row[0], row[-1]] if plan.solver == 'TWO_BONE' else row:
         if name := chains.active_constraint(bone):
@@ -305,7 +306,7 @@ def remove_chain(context: bpy.types.Context, obj: bpy.types.Object, tip: str, *,
     Raises:
         LimbIKError: no chain ends there.
     """
-    bone: Any = obj.pose.bones.get(tip)
+    bone: Any = pose_bones(obj).get(tip)
     if bone is None or bone.limb_ik_solver == 'NONE':
         raise LimbIKError(f"no chain ends at '{tip}' of '{obj.name}'")
     made = [

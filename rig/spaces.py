@@ -16,6 +16,7 @@ from ..solvers import rotations
 from ..solvers.rotations import Quat
 from . import fk_pose
 from .chains import RigSetup
+from .session import pose_bones
 
 IDENTITY = Matrix()
 # Axes that span less than this part of the box of their lengths are flat: sheared objects in use span more than 0.1.
@@ -31,7 +32,7 @@ class PoseState:
 
     def __init__(self, setup: RigSetup, evaluated: bpy.types.Object) -> None:
         self.setup = setup
-        self.bones: Any = evaluated.pose.bones
+        self.bones: Any = pose_bones(evaluated)
         self.world: Matrix = evaluated.matrix_world.copy()
         self.is_flat = is_flat(self.world)
         self.rotations: dict[int, Quat] = {}
