@@ -249,5 +249,5 @@ def test_select_bones_as_controls_and_back(body: bpy.types.Object) -> None:
 def test_hidden_controls_are_named(body: bpy.types.Object) -> None:
     ops.limb_ik.add_chain(armature="Body", tips="shin.L")
     body.pose.bones["shin.L"].limb_ik_pole.hide_set(True)
-    with pytest.raises(RuntimeError, match="_Pole.L' is hidden"):
+    with pytest.raises(RuntimeError, match=r"_Pole\.L' is hidden"):
         ops.limb_ik.select_controls(armature="Body", tips="shin.L")

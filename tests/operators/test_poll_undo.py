@@ -33,7 +33,7 @@ def refusal(cls: Any, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_a_mesh_is_no_armature(body: bpy.types.Object, monkeypatch: pytest.MonkeyPatch) -> None:
     bpy.context.view_layer.objects.active = rigs.empty("Other")
-    for cls in operators.CLASSES:
+    for cls in (one for one in operators.CLASSES if hasattr(one, "refuse")):
         assert refusal(cls, monkeypatch) == "Make an armature active, or a target of one"
 
 
