@@ -14,7 +14,7 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
-from .rig import copies, dependency, fk_pose, history, keyed_fk, live_pause, marks, migrate, order, readouts, warm_start, write
+from .rig import copies, dependency, fk_pose, history, keyed_fk, live_pause, marks, migrate, order, readouts, simulations, warm_start, write
 from .rig.evaluate import evaluate
 
 
@@ -61,6 +61,7 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
     """Solve the rigs again that an edit touched, themselves or in what their chains hang on."""
     if live_pause.is_paused() or not _may_matter(depsgraph):
         return
+    simulations.forget()
     touched = _touched_rigs(depsgraph)
     if not touched:
         return
@@ -105,6 +106,7 @@ def load_post(*_: Any) -> None:
     is built here and the rigs are solved in the update after it.
     """
     readouts.clear()
+    simulations.forget()
     marks.mark_all()
     for obj in marks.rigs():
         migrate.up_to_date(obj)

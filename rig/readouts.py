@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..solvers.chain import Status
+from . import simulations
 
 STATUS_NUMBERS = {status: number for number, status in enumerate(Status)}
 
@@ -24,6 +25,7 @@ class Readout:
 
 
 IDLE = Readout()
+SHOWING_FK = {Status.IDLE, Status.INVALID}
 _readouts: dict[tuple[int, str], Readout] = {}
 
 
@@ -53,5 +55,8 @@ def get_error(bone: Any) -> float:
 
 
 def get_message(bone: Any) -> str:
-    """Getter of ``limb_ik_message``."""
-    return get(bone.id_data, bone.name).message
+    """Getter of ``limb_ik_message``; what is simulated on FK is said where nothing else is."""
+    readout = get(bone.id_data, bone.name)
+    if readout.message or readout.status in SHOWING_FK:
+        return readout.message
+    return simulations.note(bone.id_data)
