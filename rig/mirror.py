@@ -131,7 +131,7 @@ def _mirror_settings(tip: Any, other: Any) -> None:
 def reflection_between(bone: Any, other: Any) -> Matrix:
     """What takes a direction in a bone's rest frame to the mirrored direction in the other bone's rest frame."""
     rest, other_rest = (_rest(one) for one in (bone, other))
-    return Matrix(other_rest.transposed() @ REFLECTION @ rest)
+    return other_rest.transposed() @ REFLECTION @ rest
 
 
 def _rest(bone: Any) -> Matrix:
