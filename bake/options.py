@@ -45,7 +45,12 @@ class BakeReport:
 
     def sentence(self) -> str:
         """The report in one line for people."""
-        text = f"Baked {self.chains} chains over {self.frames} frames: {self.keys} keys in {self.seconds:.2f} s"
+        chains, frames = _counted(self.chains, "chain"), _counted(self.frames, "frame")
+        text = f"Baked {chains} over {frames}: {self.keys} keys in {self.seconds:.2f} s"
         if self.keys_before > self.keys:
             text += f", {self.keys_before} before reducing, off by {1000.0 * self.error:.2g} mm at most"
         return "; ".join((text, *self.skipped, *self.notes))
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
