@@ -142,7 +142,8 @@ def _ask(
 ) -> list[_Asked]:
     """What is asked of the plain chains of a rig; those without weight are done at once."""
     key, local, found = marks.key_of(rig.obj), rig.state.rotations, []
-    may_switch = _may_switch(rig.obj, plan)
+    originals: Any = rig.obj.pose.bones  # type: ignore[union-attr]
+    turns_end, may_switch = plan.turns_end.tolist(), _may_switch(rig.obj, plan)
     for number, chain in enumerate(plan.chains):
         if only is not None and (key, chain.tip) not in only:
             continue
@@ -153,8 +154,9 @@ def _ask(
             run.readouts[key, chain.tip] = IDLE
             done.add((key, chain.tip))
             continue
-        target = _target_rows(run, chain, free)
-        pole = _pole_place(run, chain, free)
+        original = originals[lower]
+        target = _target_rows(run, original.limb_ik_target, free, turns_end[number])
+        pole = _pole_place(run, original.limb_ik_pole, free) if chain.pole_key is not None else NO_POLE
         if target and pole:
             settings = tip.limb_ik_pole_angle, tip.limb_ik_softness, tip.limb_ik_max_reach
             turns = local[upper], local[lower], local.get(chain.end, rotations.IDENTITY)
@@ -180,21 +182,21 @@ def _weight(run: Evaluation, rig: Rig, tip: Any, chain: ChainSetup, may_switch: 
     return float(tip.limb_ik_weight) if tip.limb_ik_use_ik else 0.0
 
 
-def _target_rows(run: Evaluation, chain: ChainSetup, free: dict[int, bool]) -> tuple[float, ...]:
-    """Three rows of the target's matrix; none where solving might move the target."""
-    assert chain.target_key is not None
-    obj = run.object_of(chain.target_key[0])
+def _target_rows(
+    run: Evaluation, obj: bpy.types.Object, free: dict[int, bool], is_turning: bool
+) -> tuple[float, ...]:
+    """Three rows of the target's matrix (its place alone where it turns nothing); none where solving might move it."""
     if not _is_free(obj, free):
         return ()
     matrix: Any = obj.evaluated_get(run.depsgraph).matrix_world
-    return (*matrix[0], *matrix[1], *matrix[2])
+    if is_turning:
+        return (*matrix[0], *matrix[1], *matrix[2])
+    x, y, z = matrix.translation
+    return (1.0, 0.0, 0.0, x, 0.0, 1.0, 0.0, y, 0.0, 0.0, 1.0, z)
 
 
-def _pole_place(run: Evaluation, chain: ChainSetup, free: dict[int, bool]) -> tuple[float, ...]:
-    """Where the pole is, NaN without one; none where solving might move the pole."""
-    if chain.pole_key is None:
-        return NO_POLE
-    obj = run.object_of(chain.pole_key[0])
+def _pole_place(run: Evaluation, obj: bpy.types.Object, free: dict[int, bool]) -> tuple[float, ...]:
+    """Where the pole is; none where solving might move it."""
     return tuple(obj.evaluated_get(run.depsgraph).matrix_world.translation) if _is_free(obj, free) else ()
 
 

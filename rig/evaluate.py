@@ -56,10 +56,16 @@ class Evaluation:
     readouts: dict[tuple[marks.Key, str], readouts.Readout] = field(default_factory=dict)
     objects: dict[marks.Key, bpy.types.Object] = field(default_factory=dict)
     _carrying: set[marks.Key] = field(default_factory=set)
+    _has_noted: bool = False
 
     def object_of(self, key: marks.Key) -> bpy.types.Object:
         """The original object of a key: a rig, a target or a pole (no look-up by name, which walks all objects)."""
         obj = self.objects.get(key)
+        if obj is None and not self._has_noted:
+            self._has_noted = True
+            for rig in self.rigs.values():
+                _note_objects(self, rig)
+            obj = self.objects.get(key)
         if obj is None:
             obj = self.objects[key] = bpy.data.objects[key]  # type: ignore[index]
         return obj
@@ -152,7 +158,7 @@ def _add_rig(run: Evaluation, obj: bpy.types.Object, is_forced: bool) -> None:
     if not evaluated.is_evaluated or obj.pose is None:
         return
     setup = setup_of(obj)
-    _note_objects(run, obj, setup)
+    run.objects[marks.key_of(obj)] = obj
     reason = IN_EDIT_MODE if obj.mode == 'EDIT' else ""
     if armature_data(obj).pose_position == 'REST':
         reason = IN_REST_POSITION
@@ -165,11 +171,10 @@ def _add_rig(run: Evaluation, obj: bpy.types.Object, is_forced: bool) -> None:
     run.rigs[marks.key_of(obj)] = rig
 
 
-def _note_objects(run: Evaluation, obj: bpy.types.Object, setup: RigSetup) -> None:
-    """Keep the rig, its targets and its poles by their keys while this evaluation runs."""
-    run.objects[marks.key_of(obj)] = obj
-    bones: Any = pose_bones(obj)
-    for chain in setup.chains:
+def _note_objects(run: Evaluation, rig: Rig) -> None:
+    """Keep a rig's targets and poles by their keys while this evaluation runs."""
+    bones: Any = pose_bones(rig.obj)
+    for chain in rig.setup.chains:
         tip = bones[chain.bones[-1]]
         if chain.target_key is not None:
             run.objects[chain.target_key[0]] = tip.limb_ik_target

@@ -74,7 +74,11 @@ def fk_raw(bone: Any) -> Raw:
     A value that is not what was written is the user's, or came from the animation,
     and is FK from now on. A change of rotation mode converts the stored value.
     """
-    raw, mode, number = read_raw(bone), bone.rotation_mode, bone.limb_ik_store_mode
+    return _fk_beside(bone, read_raw(bone))
+
+
+def _fk_beside(bone: Any, raw: Raw) -> Raw:
+    mode, number = bone.rotation_mode, bone.limb_ik_store_mode
     if not number:
         return raw
     stored, written = tuple(bone.limb_ik_fk), tuple(bone.limb_ik_written)
@@ -107,14 +111,15 @@ def place_of(bone: Any) -> history.Place:
     return bone.id_data.session_uid, bone.name, bone.rotation_mode
 
 
-def put_store(bone: Any, fk: Raw, written: Raw, mode: str) -> None:
-    """Keep FK and written raw values beside the bone."""
-    history.remember(place_of(bone), fk, written)
+def put_store(bone: Any, place: history.Place, fk: Raw, written: Raw) -> None:
+    """Keep FK and written raw values beside the bone; ``place``: as ``place_of`` gives it."""
+    history.remember(place, fk, written)
     padding = (0.0,) * (4 - len(fk))
     bone.limb_ik_fk = fk + padding
     bone.limb_ik_written = written + padding
-    if bone.limb_ik_store_mode != MODE_NUMBERS[mode]:
-        bone.limb_ik_store_mode = MODE_NUMBERS[mode]
+    number = MODE_NUMBERS[place[2]]
+    if bone.limb_ik_store_mode != number:
+        bone.limb_ik_store_mode = number
 
 
 def clear_store(bone: Any) -> None:
@@ -138,8 +143,9 @@ def restore(obj: bpy.types.Object) -> bool:
     has_changed, bones = False, cast(Any, obj.pose).bones
     for number in stored_bones(bones):
         bone = bones[number]
-        fk = fk_raw(bone)
-        if fk != read_raw(bone):
+        raw = read_raw(bone)
+        fk = _fk_beside(bone, raw)
+        if fk != raw:
             setattr(bone, channel(bone.rotation_mode), fk)
             has_changed = True
         clear_store(bone)

@@ -6,7 +6,6 @@ its FK back, too. Kept for one frame only, in memory. This module must not write
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable
 
 # A drag writes once per move of the pointer; the value that a cancel puts back is found among as many.
@@ -14,7 +13,7 @@ LENGTH = 256
 
 Raw = tuple[float, ...]
 Place = tuple[int, str, str]
-_writes: dict[Place, deque[tuple[Raw, Raw]]] = {}
+_writes: dict[Place, list[tuple[Raw, Raw]]] = {}
 
 
 def remember(place: Place, fk: Raw, written: Raw) -> None:
@@ -22,9 +21,12 @@ def remember(place: Place, fk: Raw, written: Raw) -> None:
 
     ``place``: the object's session number, the bone's name and its rotation mode.
     """
-    writes = _writes.setdefault(place, deque(maxlen=LENGTH))
-    if not writes or writes[-1][1] != written:
+    writes = _writes.get(place)
+    if writes is None:
+        _writes[place] = [(fk, written)]
+    elif writes[-1][1] != written:
         writes.append((fk, written))
+        del writes[:-LENGTH]
 
 
 def past(place: Place) -> Iterable[tuple[Raw, Raw]]:

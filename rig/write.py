@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import fk_pose, marks, originals, readouts
+from . import fk_pose, history, marks, originals, readouts
 from .evaluate import Evaluation, Rig
 from .fk_pose import Raw
 from .raw_pose import RawPose
@@ -33,9 +33,10 @@ def _write_rig(rig: Rig, is_own: bool) -> bool:
     before = RawPose(bones)
     wanted = {bone: _wanted(rig, bone, fk) for bone, fk in rig.fk.items()}
     changed = {bone for bone, raw in wanted.items() if not fk_pose.is_same(before.raw(bone), raw)}
+    uid, names = rig.obj.session_uid, rig.setup.names
     for bone, raw in wanted.items():
         kept = raw if bone in changed else before.raw(bone)
-        _store(bones[bone], rig.fk[bone], raw, kept, before.modes[bone])
+        _store(bones[bone], (uid, names[bone], before.modes[bone]), rig.fk[bone], raw, kept)
     if not changed:
         return False
     if not is_own or not originals.hold_the_same(rig.evaluated, rig.obj):
@@ -51,12 +52,12 @@ def _wanted(rig: Rig, bone: int, fk: Raw) -> Raw:
     return fk_pose.to_raw(rig.state.rotations[bone], rig.raw.modes[bone], fk)
 
 
-def _store(bone: Any, fk: Raw, wanted: Raw, written: Raw, mode: str) -> None:
+def _store(bone: Any, place: history.Place, fk: Raw, wanted: Raw, written: Raw) -> None:
     """Keep FK and what the bone then holds beside it; a bone that holds its FK needs no store."""
     if fk == wanted:
         fk_pose.clear_store(bone)
     else:
-        fk_pose.put_store(bone, fk, written, mode)
+        fk_pose.put_store(bone, place, fk, written)
 
 
 def _write_bones(rig: Rig, wanted: dict[int, Raw]) -> None:
