@@ -15,7 +15,6 @@ import bpy
 import numpy as np
 
 from ..rig import fk_pose, marks, needs, setup
-from ..rig.chains import setup_of
 from ..rig.compat import animation_range
 from ..rig.errors import LimbIKError
 from ..rig.sampling import sampled, visited
@@ -40,7 +39,7 @@ class _Result:
 
 
 def bake(
-    context: bpy.types.Context,
+    context: Any,
     objects: Sequence[bpy.types.Object],
     options: BakeOptions,
     progress: Progress | None = None,
@@ -62,7 +61,7 @@ def bake(
 
 
 def read_part(
-    context: bpy.types.Context,
+    context: Any,
     objects: Sequence[bpy.types.Object],
     options: BakeOptions,
     number: int,
@@ -90,7 +89,7 @@ def _run(steps: Generator[tuple[int, int], None, T], progress: Progress | None) 
 
 
 def _part_steps(
-    context: bpy.types.Context,
+    context: Any,
     objects: Sequence[bpy.types.Object],
     options: BakeOptions,
     number: int,
@@ -106,7 +105,7 @@ def _part_steps(
 
 
 def bake_steps(
-    context: bpy.types.Context,
+    context: Any,
     objects: Sequence[bpy.types.Object],
     options: BakeOptions,
     read_before: Sequence[parts.Part] = (),
@@ -143,7 +142,7 @@ def bake_steps(
 
 
 def _read_frames(
-    context: bpy.types.Context, works: Sequence[Work], frames: Sequence[float], options: BakeOptions
+    context: Any, works: Sequence[Work], frames: Sequence[float], options: BakeOptions
 ) -> Generator[tuple[int, int], None, dict[float, list[Reading]]]:
     """By frame what each work needs: all of them in one go where that may be, else one by one."""
     by_frame: dict[float, list[Reading]] = {}
@@ -154,7 +153,7 @@ def _read_frames(
     if left:
         rows = [rows_of(work) if options.reduce else [] for work in works]
         objects = [work.obj for work in works]
-        taken = sampled(context, objects, left, reader(works, rows), only=_solved_chains(works))
+        taken = sampled(context, objects, left, reader(works, rows))
         try:
             for frame, readings in zip(left, taken, strict=True):
                 by_frame[frame] = readings
@@ -165,7 +164,7 @@ def _read_frames(
 
 
 def _read_together(
-    context: bpy.types.Context, works: Sequence[Work], frames: Sequence[float], reads: Sequence[over_frames.Stretch]
+    context: Any, works: Sequence[Work], frames: Sequence[float], reads: Sequence[over_frames.Stretch]
 ) -> Generator[tuple[int, int], None, dict[float, list[Reading]]]:
     """The readings of frames that could be solved in one go."""
     taken = visited(context, [work.obj for work in works], frames, over_frames.looker(reads))
@@ -182,12 +181,6 @@ def _read_together(
         for frame, row in zip(frames, found, strict=True)
         if all(one is not None for one in row)
     }
-
-
-def _solved_chains(works: Sequence[Work]) -> list[tuple[marks.Key, str]]:
-    """The chains that are baked, and all others of the file: what is baked may hang on them."""
-    chosen = [(marks.key_of(work.obj), chain.tip) for work in works for chain in work.chains]
-    return chosen + [(marks.key_of(rig), chain.tip) for rig in marks.rigs() for chain in setup_of(rig).chains]
 
 
 def _without_unsolved(
@@ -253,7 +246,7 @@ def _partial_range(work: Work) -> list[str]:
     return [f"frames {' and '.join(lost)} of '{work.obj.name}' lose IK"] if lost else []
 
 
-def _afterwards(context: bpy.types.Context, work: Work, after: str) -> None:
+def _afterwards(context: Any, work: Work, after: str) -> None:
     for chain in work.chains:
         if after == 'REMOVE':
             setup.remove_chain(context, work.obj, chain.tip)

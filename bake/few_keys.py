@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-import bpy
 import numpy as np
 
 from .chain_error import ChainMotion, chain_error, fit_bones
@@ -50,16 +50,14 @@ def few_keys(
         motion = _motion(work.obj, number, rows, upstream, readings, table)
         share = tolerance / scale / depths[number]
         names = [work.obj.pose.bones[bone].name for bone in row.bones]
-        found = fit_bones(
-            np.asarray(work.frames), {name: table[name] for name in names}, chain_error(motion), share
-        )
+        found = fit_bones(np.asarray(work.frames), {name: table[name] for name in names}, chain_error(motion), share)
         fits |= found
         errors.append(next(iter(found.values())).error * scale)
     total = [errors[i] + sum(errors[above_it] for above_it in upstream[i]) for i in range(len(rows))]
     return FewKeys(fits, max(total, default=0.0))
 
 
-def _hangs_on(obj: bpy.types.Object, row: Row, rows: Sequence[Row]) -> set[int]:
+def _hangs_on(obj: Any, row: Row, rows: Sequence[Row]) -> set[int]:
     """Numbers of the rows that turn something above this row's first bone."""
     over = set(above(obj, row.bones[0]))
     return {i for i, other in enumerate(rows) if other is not row and over & set(other.bones)}
@@ -75,7 +73,7 @@ def _depths(upstream: Sequence[set[int]]) -> list[int]:
 
 
 def _motion(
-    obj: bpy.types.Object,
+    obj: Any,
     number: int,
     rows: Sequence[Row],
     upstream: Sequence[set[int]],

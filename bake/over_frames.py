@@ -39,8 +39,8 @@ class Stretch:
     modes: tuple[tuple[str, ...], ...]
     matrices: list[NDArray[np.float32]] = field(default_factory=list)
     bases: list[tuple[NDArray[np.float32], ...]] = field(default_factory=list)
-    worlds: list[Matrix] = field(default_factory=list)
-    targets: list[list[Matrix]] = field(default_factory=list)
+    worlds: list[Any] = field(default_factory=list)
+    targets: list[list[Any]] = field(default_factory=list)
     poles: list[list[tuple[float, ...]]] = field(default_factory=list)
     settings: list[list[tuple[float, ...]]] = field(default_factory=list)
 
@@ -62,7 +62,7 @@ def stretches(works: Sequence[Work]) -> list[Stretch] | None:
     return found
 
 
-def _is_upright(obj: bpy.types.Object, free: dict[int, bool]) -> bool:
+def _is_upright(obj: Any, free: dict[int, bool]) -> bool:
     data: Any = obj.data
     return data.pose_position == 'POSE' and crowd._is_free(obj, free)
 
@@ -83,13 +83,14 @@ def _animated(work: Work) -> tuple[bool, ...]:
 def looker(reads: Sequence[Stretch]) -> Callable[[bpy.types.Depsgraph, Any, float], bool]:
     """A function that reads one frame into the stretches; False where an armature isn't evaluated there."""
 
-    def look(depsgraph: bpy.types.Depsgraph, _held: object, frame: float) -> bool:
-        return all([_read_frame(read, depsgraph, frame) for read in reads])
+    def look(depsgraph: Any, _held: object, frame: float) -> bool:
+        found = [_read_frame(read, depsgraph, frame) for read in reads]  # all of them, whatever the first says
+        return all(found)
 
     return look
 
 
-def _read_frame(read: Stretch, depsgraph: bpy.types.Depsgraph, frame: float) -> bool:
+def _read_frame(read: Stretch, depsgraph: Any, frame: float) -> bool:
     obj: Any = read.work.obj.evaluated_get(depsgraph)
     if not obj.is_evaluated:
         return False
@@ -110,18 +111,21 @@ def _bulk(bones: Any, name: str, width: int) -> NDArray[np.float32]:
     return values
 
 
-def _world(depsgraph: bpy.types.Depsgraph, link: tuple[marks.Key, str] | None) -> Matrix:
+def _world(depsgraph: Any, link: tuple[marks.Key, str] | None) -> Matrix:
     assert link is not None  # plain chains have a target
     obj = bpy.data.objects[link[0]]  # type: ignore[index]
     found: Matrix = obj.evaluated_get(depsgraph).matrix_world.copy()
     return found
 
 
-def _place(depsgraph: bpy.types.Depsgraph, link: tuple[marks.Key, str] | None) -> tuple[float, ...]:
-    return NO_POLE if link is None else tuple(_world(depsgraph, link).translation)
+def _place(depsgraph: Any, link: tuple[marks.Key, str] | None) -> tuple[float, ...]:
+    if link is None:
+        return NO_POLE
+    place: Any = _world(depsgraph, link).translation
+    return tuple(place)
 
 
-def _settings(read: Stretch, depsgraph: bpy.types.Depsgraph, frame: float, obj: Any) -> list[tuple[float, ...]]:
+def _settings(read: Stretch, depsgraph: Any, frame: float, obj: Any) -> list[tuple[float, ...]]:
     """Weight, pole angle, softness and largest reach of each chain; read anew where they may change."""
     before = read.settings[-1] if read.settings else None
     render = depsgraph.scene.render
@@ -220,7 +224,8 @@ def _limbs(read: Stretch) -> Any:
         origin_distance=np.repeat(np.linalg.norm(origins[:, 0], axis=1), count) / scale,
     )
     wanted = rows.multiply(target_quat, np.tile(plan.end_offsets[read.numbers], (frames, 1)).T)
-    return crowd._Limbs(limbs, quats, local, wanted, settings[0], is_even, scale)
+    threes: tuple[Any, Any] = (quats, local)
+    return crowd._Limbs(limbs, threes[0], threes[1], wanted, settings[0], is_even, scale)
 
 
 def _flat(values: Floats) -> Floats:

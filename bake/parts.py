@@ -34,7 +34,7 @@ def marks_of(works: Sequence[Work], step: int, is_reduced: bool) -> list[dict[st
             "armature": work.obj.name,
             "tips": [chain.tip for chain in work.chains],
             "bones": list(work.bones),
-            "modes": [work.obj.pose.bones[bone].rotation_mode for bone in work.bones],  # type: ignore[union-attr]
+            "modes": [work.obj.pose.bones[bone].rotation_mode for bone in work.bones],
             "step": step,
             "is_reduced": is_reduced,
         }
@@ -71,7 +71,7 @@ def from_file(path: Path) -> Part:
             raise LimbIKError(f"{path} is a part of another version: form {found['form']}, not {FORM}")
         readings = {entry["frame"]: [_reading(one) for one in entry["readings"]] for entry in found["frames"]}
         return Part(found["marks"], readings)
-    except (OSError, ValueError, KeyError, TypeError) as problem:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as problem:
         raise LimbIKError(f"{path} is no part of a bake: {problem}") from problem
 
 

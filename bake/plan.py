@@ -24,10 +24,12 @@ from .reduce import sample_frames
 from .writable import check_writable
 
 AFTER = ('MUTE', 'REMOVE', 'KEEP')
+LAST_FRAME = 1_048_574
+"""Blender's own: it has no frame beyond this one, nor before its negative."""
 
 
 def checked_works(
-    context: bpy.types.Context, objects: Sequence[bpy.types.Object], options: BakeOptions, skipped: list[str]
+    context: Any, objects: Sequence[bpy.types.Object], options: BakeOptions, skipped: list[str]
 ) -> list[Work]:
     """What is baked of each armature.
 
@@ -51,7 +53,7 @@ def _check_options(options: BakeOptions) -> None:
         raise LimbIKError(f"keys can be reduced by a length from 0 up, not {options.reduce:g}")
 
 
-def _work(context: bpy.types.Context, obj: bpy.types.Object, options: BakeOptions, skipped: list[str]) -> Work:
+def _work(context: Any, obj: bpy.types.Object, options: BakeOptions, skipped: list[str]) -> Work:
     setup.check_armature(obj)
     tips = options.tips.get(obj.name, ())
     known = {chain.tip: chain for chain in setup_of(obj).chains}
@@ -66,7 +68,7 @@ def _work(context: bpy.types.Context, obj: bpy.types.Object, options: BakeOption
     return Work(obj, chains, bones_of(obj, chains), frames_of(context, obj, options))
 
 
-def frames_of(context: bpy.types.Context, obj: bpy.types.Object, options: BakeOptions) -> tuple[float, ...]:
+def frames_of(context: Any, obj: bpy.types.Object, options: BakeOptions) -> tuple[float, ...]:
     """The frames of a bake: every ``step`` from start to end, the last one included; whole ones of a motion's range.
 
     Raises:
@@ -75,6 +77,8 @@ def frames_of(context: bpy.types.Context, obj: bpy.types.Object, options: BakeOp
     own = animation_range(obj) or (context.scene.frame_start, context.scene.frame_end)
     start = math.floor(own[0] + SAME_FRAME) if options.frame_start is None else options.frame_start
     end = math.ceil(own[1] - SAME_FRAME) if options.frame_end is None else options.frame_end
+    if not (abs(start) <= LAST_FRAME and abs(end) <= LAST_FRAME):
+        raise LimbIKError(f"the frames {start:g}…{end:g} go beyond ±{LAST_FRAME}, where Blender has none")
     if end < start:
         raise LimbIKError(f"the frame range {start:g}…{end:g} holds no frame")
     frames = np.arange(start, end + SAME_FRAME, max(1, options.step), dtype=np.float64)

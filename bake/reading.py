@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
-import bpy
 import numpy as np
 
-from ..rig import fk_pose, marks, posed_chain, solve_chain
+from ..rig import fk_pose, marks, posed_chain
 from ..rig.chains import ChainSetup, setup_of
 from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation, Rig
@@ -26,7 +26,7 @@ from .key_table import Floats
 class Work:
     """One armature's part of a bake: its chains, the numbers of the bones that get keys, the frames."""
 
-    obj: bpy.types.Object
+    obj: Any
     chains: tuple[ChainSetup, ...]
     bones: tuple[int, ...]
     frames: tuple[float, ...]
@@ -71,7 +71,7 @@ class Reading:
     problems: dict[str, str]
 
 
-def bones_of(obj: bpy.types.Object, chains: Sequence[ChainSetup]) -> tuple[int, ...]:
+def bones_of(obj: Any, chains: Sequence[ChainSetup]) -> tuple[int, ...]:
     """Numbers of the bones that these chains turn, but for those whose rotation a driver holds."""
     bones = {bone for chain in chains for bone in chain.turned}
     bones |= {chain.end for chain in chains if chain.end >= 0 and chain.end_rotation != 'KEEP_LOCAL'}
@@ -88,7 +88,7 @@ def rows_of(work: Work) -> list[Row]:
             fresh = [bone for bone in run if bone not in seen]
             seen.update(fresh)
             if fresh:
-                follows = (True, *(_follows(work.obj, a, b) for a, b in zip(fresh, fresh[1:], strict=False)))
+                follows = (True, *(_follows(work.obj, a, b) for a, b in pairwise(fresh)))
                 rows.append(Row(chain, tuple(fresh), follows))
     return rows
 
@@ -100,7 +100,7 @@ def _runs(work: Work, chain: ChainSetup) -> list[list[int]]:
     return [[*run, chain.end]] if run and run[-1] in above(work.obj, chain.end) else [run, [chain.end]]
 
 
-def above(obj: bpy.types.Object, bone: int) -> list[int]:
+def above(obj: Any, bone: int) -> list[int]:
     """Numbers of a bone's parents, the nearest first."""
     parents, found = setup_of(obj).parents, []
     while (bone := parents[bone]) >= 0:
@@ -108,7 +108,7 @@ def above(obj: bpy.types.Object, bone: int) -> list[int]:
     return found
 
 
-def _follows(obj: bpy.types.Object, parent: int, child: int) -> bool:
+def _follows(obj: Any, parent: int, child: int) -> bool:
     """Whether a bone turns with one above it."""
     row = [child, *above(obj, child)]
     between = row[: row.index(parent)]
@@ -151,7 +151,8 @@ def _place(rig: Rig, row: Row) -> RowPlace:
     state, last = rig.state, row.bones[-1]
     is_end = last == row.chain.end and last not in row.chain.turned
     tip = state.tail(last) if is_end else posed_chain.end_point(state, row.chain)
-    heads = (*(tuple(state.head(bone)) for bone in row.bones), tuple(tip))
+    points: list[Any] = [*(state.head(bone) for bone in row.bones), tip]
+    heads = tuple(tuple(point) for point in points)
     return RowPlace(heads, tuple(state.frame_rotation(bone) for bone in row.bones))
 
 

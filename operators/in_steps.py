@@ -10,8 +10,6 @@ import time
 from collections.abc import Generator
 from typing import Any
 
-import bpy
-
 from ..rig.errors import LimbIKError
 from .arguments import sentence
 
@@ -44,7 +42,7 @@ class InSteps:
         manager.modal_handler_add(self)
         return {'RUNNING_MODAL'}
 
-    def modal(self, context: Any, event: bpy.types.Event) -> set[str]:
+    def modal(self, context: Any, event: Any) -> Any:
         """Blender's entry for every event; none goes on to the editors, so nothing else changes meanwhile."""
         state: set[str] | None = None
         if event.type == 'ESC':

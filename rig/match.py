@@ -120,7 +120,7 @@ class Channels:
     rotation: fk_pose.Raw
 
 
-def control_channels(evaluated: bpy.types.Object, bone_name: str, matrix_world: Matrix) -> Channels:
+def control_channels(evaluated: Any, bone_name: str, matrix_world: Matrix) -> Channels:
     """The channels that put a target or pole at a place in the world; its scale stays.
 
     Args:
@@ -131,10 +131,11 @@ def control_channels(evaluated: bpy.types.Object, bone_name: str, matrix_world: 
     owner: Any = evaluated.pose.bones[bone_name] if bone_name else evaluated
     local = _local_matrix(evaluated, bone_name, matrix_world)
     near = fk_pose.read_raw(owner)
-    return Channels(tuple(local.translation), fk_pose.to_raw(rotations.from_matrix(local), owner.rotation_mode, near))
+    place: Any = local.translation
+    return Channels(tuple(place), fk_pose.to_raw(rotations.from_matrix(local), owner.rotation_mode, near))
 
 
-def _local_matrix(evaluated: bpy.types.Object, bone_name: str, matrix_world: Matrix) -> Matrix:
+def _local_matrix(evaluated: Any, bone_name: str, matrix_world: Matrix) -> Any:
     if not bone_name:
         above = evaluated.matrix_world @ evaluated.matrix_basis.inverted_safe()
         return above.inverted_safe() @ matrix_world
@@ -149,7 +150,7 @@ def _local_matrix(evaluated: bpy.types.Object, bone_name: str, matrix_world: Mat
     )
 
 
-def owner_of(obj: bpy.types.Object, bone_name: str) -> Any:
+def owner_of(obj: Any, bone_name: str) -> Any:
     """What holds a control's channels: the object itself or one of its pose bones."""
     return obj.pose.bones[bone_name] if bone_name else obj
 

@@ -68,7 +68,9 @@ def scene_need(scene: bpy.types.Scene, objects: Iterable[bpy.types.Object]) -> S
 
 def _links(block: bpy.types.ID) -> Iterator[bpy.types.ID]:
     if isinstance(block, bpy.types.Object):
-        yield from (linked for linked in (block.parent, block.data) if isinstance(linked, bpy.types.Object | bpy.types.Armature))
+        yield from (
+            linked for linked in (block.parent, block.data) if isinstance(linked, bpy.types.Object | bpy.types.Armature)
+        )
         yield from _targets(block.constraints)
         for bone in block.pose.bones if block.pose else ():
             yield from _targets(bone.constraints)
@@ -135,7 +137,8 @@ def _simulates(modifier: Any) -> bool:
 
 def _first_simulated(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:
     """From where a simulation is played: an unbaked one stands still after a jump."""
-    caches = [modifier.point_cache for modifier in obj.modifiers if getattr(modifier, "point_cache", None) is not None]
+    modifiers: Any = obj.modifiers
+    caches = [one.point_cache for one in modifiers if getattr(one, "point_cache", None) is not None]
     if obj.rigid_body is not None and scene.rigidbody_world is not None:
         caches.append(scene.rigidbody_world.point_cache)
     return min((cache.frame_start for cache in caches), default=scene.frame_start)

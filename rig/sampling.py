@@ -25,7 +25,7 @@ UNIT_SETTINGS = ("system", "scale_length", "length_unit", "system_rotation")
 
 
 def sample(
-    context: bpy.types.Context,
+    context: Any,
     objects: Sequence[bpy.types.Object],
     frames: Sequence[float],
     read: Callable[[Evaluation], T],
@@ -52,7 +52,7 @@ def sample(
 
 
 def sampled(
-    context: bpy.types.Context,
+    context: Any,
     objects: Sequence[bpy.types.Object],
     frames: Sequence[float],
     read: Callable[[Evaluation], T],
@@ -65,7 +65,7 @@ def sampled(
 
     Between two frames the caller must change nothing that the armatures hang on.
     """
-    chains = None if only is None and is_solved else frozenset(only or ()) if is_solved else frozenset()
+    chains = only if is_solved else ()
 
     def solved(depsgraph: bpy.types.Depsgraph, held: list[bpy.types.Object], frame: float) -> T:
         return read(evaluate(depsgraph, held, frame, is_fresh=True, is_forced=True, only=chains))
@@ -74,7 +74,7 @@ def sampled(
 
 
 def visited(
-    context: bpy.types.Context,
+    context: Any,
     objects: Sequence[bpy.types.Object],
     frames: Sequence[float],
     look: Callable[[bpy.types.Depsgraph, list[bpy.types.Object], float], T],
@@ -123,7 +123,7 @@ def _showing_fk(rigs: Sequence[bpy.types.Object]) -> Iterator[None]:
 
 
 @contextmanager
-def _users_scene(context: bpy.types.Context) -> Iterator[tuple[bpy.types.Scene, bpy.types.ViewLayer]]:
+def _users_scene(context: Any) -> Iterator[tuple[Any, Any]]:
     """The user's scene and view layer; its frame as before afterwards."""
     scene = context.scene
     frame = scene.frame_current_final
@@ -136,7 +136,7 @@ def _users_scene(context: bpy.types.Context) -> Iterator[tuple[bpy.types.Scene, 
 @contextmanager
 def _own_scene(
     user_scene: bpy.types.Scene, objects: Sequence[bpy.types.Object], beside: Sequence[bpy.types.Object]
-) -> Iterator[tuple[bpy.types.Scene, bpy.types.ViewLayer]]:
+) -> Iterator[tuple[Any, Any]]:
     """A scene with just these rigs and the user's timing, units, camera and gravity; gone afterwards."""
     scene = bpy.data.scenes.new(SCENE_NAME)
     pulls: list[bpy.types.Object] = []
@@ -159,7 +159,8 @@ def _own_scene(
         yield scene, scene.view_layers[0]
     finally:
         for pull in pulls:
-            bpy.data.meshes.remove(pull.data)
+            mesh: Any = pull.data
+            bpy.data.meshes.remove(mesh)
         bpy.data.scenes.remove(scene)
 
 
@@ -177,7 +178,8 @@ def _pull(scene: bpy.types.Scene, obj: bpy.types.Object) -> bpy.types.Object:
     pull = bpy.data.objects.new(SCENE_NAME, mesh)
     modifier: Any = pull.modifiers.new("Armature", 'ARMATURE')
     modifier.object = obj
-    variable = pull.driver_add("location", 0).driver.variables.new()
+    curve: Any = pull.driver_add("location", 0)
+    variable = curve.driver.variables.new()
     variable.targets[0].id = obj
     variable.targets[0].data_path = dependency.NUMBER_PATH
     scene.collection.objects.link(pull)

@@ -12,15 +12,16 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-import rigs
 from limb_ik.bake import over_frames, parts
 from limb_ik.bake.baking import bake, read_part
 from limb_ik.bake.match_fk import match_fk
 from limb_ik.bake.match_range import match_ik
-from limb_ik.bake.options import BakeOptions
+from limb_ik.bake.options import BakeOptions, BakeReport
 from limb_ik.rig import compat, solve_chain
 from limb_ik.rig.errors import LimbIKError
 from mathutils import Quaternion, Vector
+
+import rigs
 
 pytestmark = pytest.mark.usefixtures("blank")
 
@@ -29,8 +30,16 @@ MODES = ("QUATERNION", "XYZ", "ZYX", "YXZ", "AXIS_ANGLE")
 # Raw rotations and keys are 32-bit floats; a chain of two bones adds a few of their steps.
 EXACT = 1e-5
 
+Poses = list[dict[str, rigs.BonePose]]
 
-def limb(kind: str = "L2B", name: str = "Rig", target=TARGET, pole=POLE, **settings):
+
+def limb(
+    kind: str = "L2B",
+    name: str = "Rig",
+    target: Sequence[float] = TARGET,
+    pole: Sequence[float] | None = POLE,
+    **settings: Any,
+) -> tuple[bpy.types.Object, bpy.types.Object]:
     obj = rigs.rig(kind, name)
     t = rigs.empty(f"T {name}", target)
     p = rigs.empty(f"P {name}", pole) if pole else None
@@ -44,11 +53,11 @@ def moving(target: bpy.types.Object, last: float = 10.0) -> None:
     rigs.key_location(target, last, (-0.5, -0.9, 0.8))
 
 
-def baked(obj: bpy.types.Object, first: float = 1, last: float = 10, **options):
+def baked(obj: bpy.types.Object, first: float = 1, last: float = 10, **options: Any) -> BakeReport:
     return bake(bpy.context, [obj], BakeOptions(frame_start=first, frame_end=last, **options))
 
 
-def recorded(obj: bpy.types.Object, frames: Sequence[float]) -> list[dict[str, rigs.BonePose]]:
+def recorded(obj: bpy.types.Object, frames: Sequence[float]) -> Poses:
     found = []
     for frame in frames:
         rigs.frame_set(frame)
@@ -56,7 +65,7 @@ def recorded(obj: bpy.types.Object, frames: Sequence[float]) -> list[dict[str, r
     return found
 
 
-def assert_same(a, b, angle: float = EXACT, place: float = EXACT) -> None:
+def assert_same(a: Poses, b: Poses, angle: float = EXACT, place: float = EXACT) -> None:
     for one, other in zip(a, b, strict=True):
         assert rigs.pose_distance(one, other) <= angle
         assert rigs.joint_distance(one, other) <= place
@@ -262,7 +271,7 @@ CASES = [
 ]
 
 
-def surroundings(obj: bpy.types.Object):
+def surroundings(obj: bpy.types.Object) -> tuple[Any, ...]:
     """What a bake leaves as it was."""
     layer, active = bpy.context.view_layer, bpy.context.view_layer.objects.active
     return (
@@ -601,7 +610,9 @@ def a_rigid_body(target: bpy.types.Object) -> None:
 
 
 @pytest.mark.parametrize("case", [a_context_property, a_scene, python, a_rigid_body])
-def test_what_needs_the_scene_is_read_in_it(case: Callable[[bpy.types.Object], None], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_needs_the_scene_is_read_in_it(
+    case: Callable[[bpy.types.Object], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(bpy.context.preferences.filepaths, "use_scripts_auto_execute", True)
     obj, target = limb()
     case(target)
