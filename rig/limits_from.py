@@ -1,4 +1,4 @@
-"""Joint limits out of what Blender's own IK and Limit Rotation have: a range per axis, or a lock.
+"""Joint limits out of what Blender's own IK, locks and Limit Rotation have: a range per axis, or a lock.
 
 Space: the bone's rest frame. Units: radians. Writes settings of joints only.
 """
@@ -6,8 +6,14 @@ Space: the bone's rest frame. Units: radians. Writes settings of joints only.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import bpy
+
+from . import active, marks
+from .errors import LimbIKError
 
 AXES = "xyz"
 UNIT_AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
@@ -34,15 +40,52 @@ LOCKED = AxisRange(0.0, 0.0, True)
 
 def limits_from_ik(bone: Any) -> None:
     """Joint limits as the bone's own IK settings (locks and limits) say; free where they say nothing."""
-    ranges = {}
-    for axis in AXES:
-        if getattr(bone, f"lock_ik_{axis}"):
+    _put(bone, {axis: _ik_range(bone, axis) for axis in AXES})
+
+
+def take_limits(obj: bpy.types.Object, tips: Sequence[str]) -> list[str]:
+    """Joint limits out of the IK limits, IK locks and rotation locks of the bones that chains turn.
+
+    Returns:
+        Names of the bones that got limits; those that have none are left as they are.
+
+    Raises:
+        LimbIKError: no chain ends at a tip, or no bone has limits or locks; nothing was changed.
+    """
+    rows = {tip: _turned(obj, tip) for tip in tips}
+    ranges = {bone.name: _own_ranges(bone) for row in rows.values() for bone in row}
+    found = [name for name, own in ranges.items() if any(one.is_limited for one in own.values())]
+    if not found:
+        raise LimbIKError(f"no bone of the chain at '{tips[0]}' has IK limits, IK locks or rotation locks")
+    with marks.quiet():
+        for name in found:
+            _put(obj.pose.bones[name], ranges[name])
+    marks.touch(obj)
+    return found
+
+
+def _turned(obj: bpy.types.Object, tip: str) -> list[Any]:
+    bone: Any = obj.pose.bones.get(tip)
+    if bone is None or bone.limb_ik_solver == 'NONE':
+        raise LimbIKError(f"no chain ends at '{tip}' of '{obj.name}'")
+    return active.turned_bones(bone)
+
+
+def _own_ranges(bone: Any) -> dict[str, AxisRange]:
+    """What the bone's IK settings say of each axis, where they leave it free its rotation lock."""
+    ranges = {axis: _ik_range(bone, axis) for axis in AXES}
+    for axis, is_locked in zip(AXES, bone.lock_rotation, strict=True):
+        if is_locked and not ranges[axis].is_limited:
             ranges[axis] = LOCKED
-        elif getattr(bone, f"use_ik_limit_{axis}"):
-            ranges[axis] = AxisRange(getattr(bone, f"ik_min_{axis}"), getattr(bone, f"ik_max_{axis}"), True)
-        else:
-            ranges[axis] = AxisRange()
-    _put(bone, ranges)
+    return ranges
+
+
+def _ik_range(bone: Any, axis: str) -> AxisRange:
+    if getattr(bone, f"lock_ik_{axis}"):
+        return LOCKED
+    if getattr(bone, f"use_ik_limit_{axis}"):
+        return AxisRange(getattr(bone, f"ik_min_{axis}"), getattr(bone, f"ik_max_{axis}"), True)
+    return AxisRange()
 
 
 def limits_from_rotation(bone: Any, constraint: Any) -> None:

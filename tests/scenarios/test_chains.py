@@ -1,4 +1,4 @@
-"""Scenarios about chains of every solver, through Blender's evaluated pose (LB-14, 20 to 23, 67, 68, 70, 73 to 75, 80)."""
+"""Chains of every solver, through Blender's evaluated pose (LB-14, 20 to 23, 67, 68, 70, 73 to 75, 80)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 import bpy
 import pytest
 from limb_ik import cli
+from mathutils import Euler, Quaternion, Vector
 
 import rigs
-from mathutils import Euler, Quaternion, Vector
 
 pytestmark = pytest.mark.usefixtures("blank")
 
@@ -343,9 +343,8 @@ def test_lb_70_the_foot_does_what_its_setting_says(mode: str) -> None:
     fk = rigs.evaluated_pose(obj)["foot"].rotation
     lift, turned = Vector((0, 0, 0.2)), Quaternion((0, 0, 1), math.radians(30))
     target = rigs.empty("T", (0.1, 0, 0.1))
-    rigs.add_chain_by_properties(
-        obj, "shin", target, end_bone="foot", end_rotation=mode, end_offset=tuple(fk) if mode == "TARGET" else (1, 0, 0, 0)
-    )
+    offset = tuple(fk) if mode == "TARGET" else (1, 0, 0, 0)
+    rigs.add_chain_by_properties(obj, "shin", target, end_bone="foot", end_rotation=mode, end_offset=offset)
     rigs.update()
     assert rigs.rotation_distance(rigs.evaluated_pose(obj)["foot"].rotation, fk) <= 1e-3
     target.location += lift

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import bpy
-import children
 import pytest
-import rigs
 from mathutils import Vector
+
+import children
+import rigs
 
 ROOT = Path(__file__).resolve().parents[2]
 METARIGS = {

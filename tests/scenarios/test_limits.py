@@ -9,8 +9,9 @@ from typing import Any
 
 import bpy
 import pytest
-import rigs
 from mathutils import Quaternion, Vector
+
+import rigs
 
 pytestmark = pytest.mark.usefixtures("blank")
 
