@@ -15,6 +15,7 @@ from .plant import LIMB_IK_OT_plant
 from .remove_chain import LIMB_IK_OT_remove_chain
 from .select import LIMB_IK_OT_activate_chain, LIMB_IK_OT_select_controls
 from .switch import LIMB_IK_OT_switch
+from .take_limits import LIMB_IK_OT_take_limits
 
 CLASSES: tuple[type, ...] = (
     LIMB_IK_OT_add_chain,
@@ -28,6 +29,7 @@ CLASSES: tuple[type, ...] = (
     LIMB_IK_OT_select_controls,
     LIMB_IK_OT_activate_chain,
     LIMB_IK_OT_convert_constraints,
+    LIMB_IK_OT_take_limits,
     LIMB_IK_OT_copy_setup,
     LIMB_IK_OT_plant,
     LIMB_IK_OT_detect_contacts,

@@ -127,6 +127,7 @@ class LIMB_IK_PT_limits(OfChain, bpy.types.Panel):
 
     def draw_chain(self, layout: Any, bone: Any) -> None:
         layout.active = bone.limb_ik_use_limits
+        layout.operator("limb_ik.take_limits", icon='CON_ROTLIMIT').only_active = True
         joints = active.turned_bones(bone)
         has_share = bone.limb_ik_solver in {'LOOK_AT', 'LEG'}
         for joint in joints:
