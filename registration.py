@@ -8,9 +8,10 @@ from functools import partial
 
 import bpy
 
-from . import cli, handlers, properties
+from . import cli, handlers, preferences, properties
 from .operators import CLASSES as OPERATORS
 from .ui import CLASSES as PANELS
+from .ui import menus, overlay, shortcuts
 
 COMMAND = "limb_ik"
 
@@ -19,11 +20,14 @@ _registered = ExitStack()
 
 
 def register() -> None:
-    """Register properties, operators, panels, handlers and the command line; all or nothing."""
+    """Register everything, from properties to the command line; all or nothing."""
     with ExitStack() as undo:
         _do(undo, properties.register, properties.unregister)
+        _do(undo, preferences.register, preferences.unregister)
         for cls in (*OPERATORS, *PANELS):
             _do(undo, partial(bpy.utils.register_class, cls), partial(bpy.utils.unregister_class, cls))
+        for part in (menus, shortcuts, overlay):
+            _do(undo, part.register, part.unregister)
         command = bpy.utils.register_cli_command(COMMAND, cli.main)
         undo.callback(bpy.utils.unregister_cli_command, command)
         _do(undo, handlers.register, handlers.unregister)

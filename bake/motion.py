@@ -6,7 +6,7 @@ motion, ``KEYS`` keys them along it, ``STILL`` leaves them where the current fra
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -38,6 +38,7 @@ def add_limbs(
     legs: bool = True,
     target_kind: str = 'EMPTY',
     motion: str = 'AUTO',
+    only: Collection[str] | None = None,
 ) -> list[str]:
     """Find arms and legs and add a chain for each, all or none; the motion goes on.
 
@@ -48,6 +49,7 @@ def add_limbs(
         legs: add legs.
         target_kind: ``EMPTY`` or ``BONE``.
         motion: ``FK``, ``KEYS``, ``STILL``, or ``AUTO``: ``FK`` where the armature is animated, else ``STILL``.
+        only: tips of the limbs that get a chain; None: all that are found.
 
     Returns:
         The tips of the new chains.
@@ -59,6 +61,10 @@ def add_limbs(
     motion = settled_motion(obj, motion)
     space = 'FK' if motion == 'FK' else 'WORLD'
     plans = setup.limb_plans(obj, arms=arms, legs=legs, target_kind=target_kind, target_space=space)
+    if only is not None:
+        plans = [plan for plan in plans if plan.tip in only]
+    if not plans:
+        raise LimbIKError("no limb is chosen")
     return _add(context, obj, plans, motion)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .add_chain import LIMB_IK_OT_add_chain
-from .add_limbs import LIMB_IK_OT_add_limbs
+from .add_limbs import LIMB_IK_OT_add_limbs, LimbIKFoundLimb
 from .bake import LIMB_IK_OT_bake
 from .convert_constraints import LIMB_IK_OT_convert_constraints
 from .copy_setup import LIMB_IK_OT_copy_setup
@@ -18,6 +18,7 @@ from .switch import LIMB_IK_OT_switch
 from .take_limits import LIMB_IK_OT_take_limits
 
 CLASSES: tuple[type, ...] = (
+    LimbIKFoundLimb,
     LIMB_IK_OT_add_chain,
     LIMB_IK_OT_add_limbs,
     LIMB_IK_OT_remove_chain,

@@ -11,6 +11,7 @@ from ..bake import motion
 from ..rig import active, rigify, selection
 from ..rig.setup import ChainPlan
 from .arguments import OnArmature, listed, sentence, split_names
+from .new_chains import NewChains
 
 SOLVERS = (
     ('AUTO', "Automatic", "Two bones for a limb, FABRIK for longer chains, look-at for a single bone"),
@@ -18,16 +19,6 @@ SOLVERS = (
     ('LEG', "Leg", "Zig-zag legs of creatures, with three and more bones"),
     ('FABRIK', "FABRIK", "Chains of any length, such as tails and spines"),
     ('LOOK_AT', "Look At", "Turns a head or an eye toward the target"),
-)
-TARGET_KINDS = (
-    ('EMPTY', "Empties", "Target and pole are empties that travel with the armature"),
-    ('BONE', "Bones", "Target and pole are bones of the armature"),
-)
-MOTIONS = (
-    ('AUTO', "Automatic", "Offsets on the motion where the armature is animated, else still targets"),
-    ('FK', "Offsets", "The motion goes on; moving a target is added to it"),
-    ('KEYS', "Keys", "Targets and poles are keyed along the motion"),
-    ('STILL', "Still", "Targets stay where the current frame has them"),
 )
 
 
@@ -38,7 +29,7 @@ def switched(before: dict[str, float], obj: Any) -> str:
     return f"; Rigify's IK_FK set to FK on {listed(names)}" if names else ""
 
 
-class LIMB_IK_OT_add_chain(OnArmature, bpy.types.Operator):
+class LIMB_IK_OT_add_chain(NewChains, OnArmature, bpy.types.Operator):
     """Add IK to the selected bones, with a target and a pole where the pose stays as it is"""
 
     bl_idname = "limb_ik.add_chain"
@@ -49,9 +40,7 @@ class LIMB_IK_OT_add_chain(OnArmature, bpy.types.Operator):
         tips: str
         solver: str
         chain_length: int
-        target_kind: str
         use_pole: bool
-        motion: str
     else:
         tips: StringProperty(
             name="Tips",
@@ -71,14 +60,8 @@ class LIMB_IK_OT_add_chain(OnArmature, bpy.types.Operator):
             max=255,
             options={'SKIP_SAVE'},
         )
-        target_kind: EnumProperty(
-            name="Targets", items=TARGET_KINDS, default='EMPTY', description="What is made as target and pole"
-        )
         use_pole: BoolProperty(
             name="Pole Target", default=True, description="Make a pole that the elbow or knee bends toward"
-        )
-        motion: EnumProperty(
-            name="Motion", items=MOTIONS, default='AUTO', description="What becomes of the armature's animation"
         )
 
     @classmethod
@@ -90,10 +73,16 @@ class LIMB_IK_OT_add_chain(OnArmature, bpy.types.Operator):
             return cls.refuse(sentence(selection.NOTHING_SELECTED))
         return True
 
+    def invoke(self, context: Any, _event: Any) -> Any:
+        """A click or a shortcut: new chains begin with the preferences."""
+        self.take_preferences()
+        return self.execute(context)
+
     def work(self, context: Any) -> str:
         obj = self.rig(context)
         before = rigify.switches(obj)
         found = motion.add_chains(context, obj, self._plans(obj), self.motion)
+        self.set_blend_time(obj, found)
         return f"IK added to {listed(found)}{switched(before, obj)}"
 
     def _plans(self, obj: Any) -> list[ChainPlan]:

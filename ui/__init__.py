@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .feet import LIMB_IK_PT_feet
-from .menus import LIMB_IK_MT_chain
+from .menus import LIMB_IK_MT_chain, LIMB_IK_MT_pose
 from .panel import LIMB_IK_PT_main
 from .settings import (
     LIMB_IK_PT_bake,
@@ -16,6 +16,7 @@ from .settings import (
 
 CLASSES: tuple[type, ...] = (
     LIMB_IK_MT_chain,
+    LIMB_IK_MT_pose,
     LIMB_IK_PT_main,
     LIMB_IK_PT_target,
     LIMB_IK_PT_weight,

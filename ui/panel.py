@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from .. import preferences
 from ..rig import active, compat
 from . import words
 
@@ -80,6 +81,9 @@ def _list(layout: Any, obj: Any, tips: list[str], active_tip: str) -> None:
     side.menu("LIMB_IK_MT_chain", text="", icon='DOWNARROW_HLT')
     side.separator()
     side.prop(obj.limb_ik, "is_live", text="", icon='PLAY' if obj.limb_ik.is_live else 'PAUSE')
+    settings = preferences.entry()
+    if settings is not None:
+        side.prop(settings, "show_overlay", text="", icon='OVERLAY')
 
 
 def _row(column: Any, obj: Any, bone: Any, is_active: bool) -> None:
@@ -105,7 +109,7 @@ def _add_buttons(layout: Any, obj: Any, has_chains: bool) -> None:
         return
     column = layout.column(align=True)
     column.scale_y = 1.3
-    column.operator("limb_ik.add_limbs", text="Add IK to Arms and Legs", icon='ARMATURE_DATA')
+    column.operator("limb_ik.add_limbs", text="Add IK to Arms and Legs...", icon='ARMATURE_DATA')
     column.operator("limb_ik.add_chain", text="Add IK to Selected Bones", icon='CON_KINEMATIC')
 
 
