@@ -60,7 +60,8 @@ def _refuse_cut_bvh(path: Path) -> None:
     """Blender's importer takes a file whose end is missing for a shorter motion."""
     _, _, motion = path.read_text(encoding="utf-8", errors="replace").partition("MOTION")
     lines = [line.split() for line in motion.splitlines() if line.strip()]
-    promised = next((int(words[1]) for words in lines if words[0] == "Frames:" and words[1:2]), 0)
+    counts = (words[1] for words in lines if words[0] == "Frames:" and words[1:2])
+    promised = next((int(count) for count in counts if count.isdecimal()), 0)
     there = sum(words[0] not in {"Frames:", "Frame"} for words in lines)
     if there < promised:
         raise LimbIKError(f"its end is missing: it holds {there} of {promised} frames")

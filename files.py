@@ -114,8 +114,14 @@ def armatures() -> list[bpy.types.Object]:
 
 
 def motion_range(objects: Iterable[bpy.types.Object]) -> tuple[int, int] | None:
-    """First and last whole frame that hold the animation of these objects; None where there is none."""
+    """First and last whole frame that hold the animation of these objects; None where there is none.
+
+    Raises:
+        LimbIKError: a key's frame is no number.
+    """
     ranges = [found for obj in objects if (found := compat.animation_range(obj)) is not None]
+    if not all(math.isfinite(end) for ends in ranges for end in ends):
+        raise LimbIKError("a key of its animation is at no frame: NaN or infinity")
     if not ranges:
         return None
     return math.floor(min(r[0] for r in ranges) + FRAME_NOISE), math.ceil(max(r[1] for r in ranges) - FRAME_NOISE)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import struct
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -30,13 +31,13 @@ def frame_rate(path: Path) -> int:
     try:
         document, binary = _parts(path)
         times = sorted(set(_times(document, binary, path.parent)))
-    except (OSError, ValueError, KeyError, IndexError, TypeError, struct.error):
+    except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError, struct.error):
         return DEFAULT_RATE  # damaged or compressed: the importer, which comes next, says so
     return next((rate for rate in RATES if all(_is_whole(time * rate) for time in times)), DEFAULT_RATE)
 
 
 def _is_whole(frame: float) -> bool:
-    return abs(frame - round(frame)) < NEAR_FRAME
+    return math.isfinite(frame) and abs(frame - round(frame)) < NEAR_FRAME
 
 
 def _parts(path: Path) -> tuple[Mapping[str, Any], bytes]:
