@@ -136,7 +136,7 @@ def _export_gltf(path: Path) -> None:
     rate = render.fps / render.fps_base
     whole = round(rate)
     if abs(rate - whole) < NEARLY_WHOLE_RATE:
-        # glTF stores seconds and no rate: 30.00003 of a BVH would put every key beside its frame for who reads it at 30.
+        # glTF stores seconds and no rate: 30.00003 of a BVH would put every key beside its frame at 30.
         render.fps, render.fps_base = whole, 1.0
     else:
         # Blender's exporter takes fps * fps_base for the frame rate, which is fps / fps_base.

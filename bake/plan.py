@@ -26,8 +26,6 @@ from .writable import check_writable
 AFTER = ('MUTE', 'REMOVE', 'KEEP')
 LAST_FRAME = 1_048_574
 """Blender's own: it has no frame beyond this one, nor before its negative."""
-LAST_FRAME = 1_048_574
-"""Blender's own: it has no frame beyond this one, nor before its negative."""
 
 
 def checked_works(
