@@ -18,6 +18,7 @@ from ..solvers import joint_limits, rotations
 from ..solvers.bend_plane import rest_bend_axis
 from ..solvers.chain import JointKind, JointLimits
 from . import dependency, marks, migrate
+from .loose import Loose, loose_of
 from .session import pose_bones
 
 AXES = {
@@ -44,7 +45,7 @@ class ChainSetup:
 
     ``bones``: all from root to tip; ``turned``: those that the solver turns;
     ``end``: the end bone or -1 for the tail of the tip. ``problem``: why the chain
-    can't be solved, empty where it can.
+    can't be solved, empty where it can. ``loose``: what it hangs on that looks at bones.
     """
 
     tip: str
@@ -70,6 +71,7 @@ class ChainSetup:
     up_axis: Vector
     limits: tuple[JointLimits, ...]
     shares: tuple[float, ...]
+    loose: tuple[Loose, ...] = ()
     problem: str = ""
     note: str = ""
 
@@ -250,6 +252,7 @@ def _read_chain(obj: bpy.types.Object, tip: Any, index: dict[str, int]) -> Chain
         up_axis=AXES[tip.limb_ik_up_axis],
         limits=tuple(limits_of(bone) for bone in turned),
         shares=tuple(bone.limb_ik_joint_share for bone in turned),
+        loose=loose_of(tip, bones),
     )
     problem = migrate.problem(obj) or _length_problem(tip, count, len(row)) or _problem(obj, tip, turned, chain)
     return replace(chain, problem=problem)

@@ -86,6 +86,7 @@ def _is_plain(setup: RigSetup, chain: ChainSetup, turned: set[int]) -> bool:
         and not chain.problem
         and not chain.is_muted
         and not chain.note
+        and not chain.loose
         and len(chain.bones) == 2
         and chain.target_key is not None
         and not chain.target_key[1]

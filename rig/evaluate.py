@@ -15,7 +15,7 @@ import bpy
 from mathutils import Matrix
 
 from ..solvers.chain import Status
-from . import crowd, fk_pose, hanging, marks, order, readouts, solve_chain
+from . import crowd, dependency, fk_pose, hanging, marks, order, readouts, solve_chain
 from .chains import ChainSetup, RigSetup, setup_of
 from .fk_pose import Raw
 from .raw_pose import RawPose
@@ -163,7 +163,7 @@ def _add_rig(run: Evaluation, obj: bpy.types.Object, is_forced: bool) -> None:
     if armature_data(obj).pose_position == 'REST':
         reason = IN_REST_POSITION
     if reason:
-        _say_all(run, obj, setup, readouts.Readout(message=reason))
+        _say_all(run, obj, readouts.Readout(message=reason))
         return
     state = PoseState(setup, evaluated)
     rig = Rig(obj, evaluated, setup, state, RawPose(state.bones), is_live=is_forced or object_settings(obj).is_live)
@@ -182,9 +182,10 @@ def _note_objects(run: Evaluation, rig: Rig) -> None:
             run.objects[chain.pole_key[0]] = tip.limb_ik_pole
 
 
-def _say_all(run: Evaluation, obj: bpy.types.Object, setup: RigSetup, readout: readouts.Readout) -> None:
-    for chain in setup.chains:
-        run.readouts[marks.key_of(obj), chain.tip] = readout
+def _say_all(run: Evaluation, obj: bpy.types.Object, readout: readouts.Readout) -> None:
+    """The same for every chain of a rig; its set-up isn't asked, which can't be read in edit mode."""
+    for tip in dependency.tips_of(obj):
+        run.readouts[marks.key_of(obj), tip.name] = readout
 
 
 def _put_fk(run: Evaluation, rig: Rig) -> None:

@@ -29,7 +29,7 @@ def sorted_chains(run: Evaluation, chains: Sequence[tuple[Rig, ChainSetup]]) -> 
     owners = _owners(nodes)
     graph = {node: _waits_for(run, rig, chain, node, owners) for node, (rig, chain) in nodes.items()}
     for node, (rig, chain) in nodes.items():
-        if graph[node] and (note := _loose_note(run, chain, owners)):
+        if (graph[node] or chain.loose) and (note := _loose_note(run, chain, owners)):
             nodes[node] = rig, replace(chain, note=note)
     refused: list[tuple[Rig, ChainSetup]] = []
     while True:
@@ -115,26 +115,28 @@ def _above_object(run: Evaluation, obj: bpy.types.Object, owners: dict[Link, Nod
             continue
         seen.add(obj.name)
         for hold in hanging.holds_above(obj):
-            yield from _turning_hold(run, hold, owners)
+            yield from _turning_hold(run, marks.key_of(hold.obj), hold.bone, owners)
             waiting.append(hold.obj)
 
 
 def _loose_note(run: Evaluation, chain: ChainSetup, owners: dict[Link, Node]) -> str:
-    """What stands between solved bones and a target or pole and can't be carried, in words; empty where nothing does."""
+    """What stands between solved bones and what the chain hangs on and can't be carried, in words; else empty."""
+    for loose in chain.loose:
+        if any(_turning_hold(run, loose.key, loose.bone, owners)):
+            return loose.text
     for role, link in (("target", chain.target_key), ("pole", chain.pole_key)):
         for above in hanging.all_above(run.object_of(link[0])) if link else ():
             for hold in hanging.holds_of(above) if len(above.constraints) else ():
                 is_carried = hold.is_rigid and len(above.constraints) == 1
-                if not is_carried and any(_turning_hold(run, hold, owners)):
+                if not is_carried and any(_turning_hold(run, marks.key_of(hold.obj), hold.bone, owners)):
                     return f"{role} '{above.name}' follows solved bones through '{hold.name}', which shows them unsolved"
     return ""
 
 
-def _turning_hold(run: Evaluation, hold: hanging.Hold, owners: dict[Link, Node]) -> Iterator[Node]:
-    key = marks.key_of(hold.obj)
+def _turning_hold(run: Evaluation, key: marks.Key, bone_name: str, owners: dict[Link, Node]) -> Iterator[Node]:
     rig = run.rigs.get(key)
-    if rig is not None and hold.bone in rig.setup.index:
-        yield from _turning(rig.setup, key, rig.setup.index[hold.bone], owners)
+    if rig is not None and bone_name in rig.setup.index:
+        yield from _turning(rig.setup, key, rig.setup.index[bone_name], owners)
 
 
 def _turning(setup: RigSetup, key: marks.Key, bone: int, owners: dict[Link, Node]) -> Iterator[Node]:

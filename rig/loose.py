@@ -1,0 +1,75 @@
+"""Constraints and drivers of bones and objects that a chain hangs on, which Blender works out in between.
+
+They see solved bones as they were before the solve, so what they move can't be right in the same
+update. Here is what they look at; ``rig/order`` knows whether that is solved. Reads only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+
+from . import hanging, marks
+
+BONE_PATH = 'pose.bones["'
+
+
+@dataclass(frozen=True, slots=True)
+class Loose:
+    """A bone that is looked at, by its armature's key and its name, and the sentence to say where it is solved."""
+
+    key: marks.Key
+    bone: str
+    text: str
+
+
+def loose_of(tip: Any, chain_bones: list[Any]) -> tuple[Loose, ...]:
+    """What the bones above and in a chain, its target, its pole and what those hang on look at between solves.
+
+    Args:
+        tip: the chain's tip, an original pose bone.
+        chain_bones: the chain's pose bones, root first.
+    """
+    bones = [*chain_bones, *chain_bones[0].parent_recursive]
+    objects = hanging.all_above(tip.id_data)
+    for role in ("target", "pole"):
+        linked = getattr(tip, f"limb_ik_{role}")
+        if linked is None:
+            continue
+        objects += hanging.all_above(linked)
+        bone = linked.pose.bones.get(getattr(tip, f"limb_ik_{role}_bone")) if linked.pose is not None else None
+        bones += [bone, *bone.parent_recursive] if bone is not None else []
+    found = [loose for bone in bones for loose in _of_constraints(bone)]
+    found += [loose for obj in objects for loose in _of_drivers(obj, {bone.name for bone in bones if bone.id_data == obj})]
+    return tuple(dict.fromkeys(found))
+
+
+def _of_constraints(bone: Any) -> Iterator[Loose]:
+    for hold in hanging.holds_of(bone) if len(bone.constraints) else ():
+        yield Loose(marks.key_of(hold.obj), hold.bone, _text(f"'{bone.name}'", f"constraint '{hold.name}'"))
+
+
+def _of_drivers(obj: Any, bone_names: set[str]) -> Iterator[Loose]:
+    for curve in obj.animation_data.drivers if obj.animation_data else ():
+        owner = _bone_of(curve.data_path)
+        if curve.mute or curve.data_path.startswith("limb_ik.") or (owner and owner not in bone_names):
+            continue
+        for variable in curve.driver.variables:
+            for target in variable.targets:
+                bone = target.bone_target if variable.type != 'SINGLE_PROP' else _bone_of(target.data_path)
+                if isinstance(target.id, bpy.types.Object) and bone:
+                    text = _text(f"'{owner or obj.name}'", f"a driver of {curve.data_path.rpartition('.')[2]}")
+                    yield Loose(marks.key_of(target.id), bone, text)
+
+
+def _bone_of(path: str) -> str:
+    """Name of the bone that a data path begins with; empty where it begins with none."""
+    head, found, rest = path.partition(BONE_PATH)
+    return bpy.utils.unescape_identifier(rest.partition('"]')[0]) if found and not head else ""
+
+
+def _text(who: str, how: str) -> str:
+    return f"{who} follows solved bones through {how}, which shows them unsolved"
