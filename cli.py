@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 import bpy
 
-from . import cli_bake, cli_setup, demo
+from . import cli_bake, cli_guard, cli_plant, cli_setup, demo, demo_stairs
 from .files import READABLE, WRITABLE
 from .quiet import show_chatter, stdout_to_stderr
 from .rig.errors import LimbIKError
@@ -32,7 +32,7 @@ AFTERS = ("MUTE", "REMOVE", "KEEP")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command.
+    """Runs one command in this process.
 
     Args:
         argv: The arguments after the program's name; None where this process is
@@ -41,10 +41,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status: 0 done, 1 the work failed, 2 usage.
     """
-    status = _run(sys.argv[1:] if argv is None else list(argv))
     if argv is None:
-        _leave(status)
-    return status
+        _leave(command(sys.argv[1:]))
+    return _run(list(argv or ()))
+
+
+def command(argv: Sequence[str]) -> int:
+    """Runs one command, in a process of its own where Blender's importers could bring this one down."""
+    return cli_guard.run(argv) if cli_guard.is_needed(argv) else _run(list(argv))
 
 
 def _run(words: list[str]) -> int:
@@ -106,6 +110,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_inspect(commands)
     _add_add(commands)
     _add_bake(commands)
+    _add_trust(cli_plant.add_command(commands, _command))
     _add_demo(commands)
     return parser
 
@@ -171,6 +176,7 @@ def _add_bake(commands: _Commands) -> None:
 def _add_demo(commands: _Commands) -> None:
     command = _command(commands, "demo", _demo, "A rig that Blender ships, IK on its limbs, baked, with a picture.")
     command.add_argument("-o", "--output", metavar="DIR", type=Path, default=Path("demo"), help="(default: demo)")
+    command.add_argument("--stairs", action="store_true", help="instead: a walk over stairs, before and after")
 
 
 def _inspect(arguments: argparse.Namespace) -> tuple[str, int]:
@@ -179,7 +185,7 @@ def _inspect(arguments: argparse.Namespace) -> tuple[str, int]:
 
 
 def _demo(arguments: argparse.Namespace) -> tuple[str, int]:
-    return demo.run(arguments.output)
+    return demo_stairs.run(arguments.output) if arguments.stairs else demo.run(arguments.output)
 
 
 def _limbs(text: str) -> frozenset[str]:

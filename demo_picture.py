@@ -38,21 +38,38 @@ BALL: Colour = (0.9, 0.62, 0.02, 1.0)
 FLOOR: Colour = (0.78, 0.8, 0.83, 1.0)
 VIEW = Vector((-1.0, -0.62, 0.2)).normalized()
 VIEW_HEIGHT = 2.3
+VIEW_CENTRE = 0.86
 
 
-def dress(obj: bpy.types.Object, reaching: frozenset[str], ball: bpy.types.Object) -> None:
-    """Hangs a jointed figure on the bones, gives the ball a body, and lights the stage."""
+def dress(
+    obj: bpy.types.Object,
+    reaching: frozenset[str],
+    ball: bpy.types.Object | None = None,
+    *,
+    has_floor: bool = True,
+) -> None:
+    """Hangs a jointed figure on the bones, gives a ball a body, and lights the stage."""
     body, limb, hot = _material("Body", BODY), _material("Limb", LIMB), _material("Reach", REACHING)
     for bone in pose_bones(obj):
         kind = bone.name.removesuffix(".L").removesuffix(".R")
         if kind in THICKNESS:
             material = hot if bone.name in reaching else body if kind.startswith(("spine", "shoulder")) else limb
             _hang(obj, bone, THICKNESS[kind], material)
-    _sphere("Ball", 0.075, _material("Ball", BALL), ball)
-    _stage()
+    if ball is not None:
+        _sphere("Ball", 0.075, _material("Ball", BALL), ball)
+    if has_floor:
+        _floor()
+    _light()
 
 
-def pose_strip(path: Path, frames: Mapping[int, str], follow: bpy.types.Object, bone: str) -> None:
+def paint(obj: bpy.types.Object, colour: Colour) -> None:
+    """Gives a mesh object one colour."""
+    cast(bpy.types.Mesh, obj.data).materials.append(_material(obj.name, colour))
+
+
+def pose_strip(
+    path: Path, frames: Mapping[int, str], follow: bpy.types.Object, bone: str, *, height: float | None = VIEW_CENTRE
+) -> None:
     """Renders frames with a caption each and writes them side by side as one PNG.
 
     Args:
@@ -60,6 +77,7 @@ def pose_strip(path: Path, frames: Mapping[int, str], follow: bpy.types.Object, 
         frames: Frame and caption.
         follow: The armature object that the camera goes along with.
         bone: Its bone to go along with.
+        height: Of the picture's middle; None goes up and down with the bone, too.
     """
     camera, caption = _camera(), _caption()
     _render_settings()
@@ -68,10 +86,12 @@ def pose_strip(path: Path, frames: Mapping[int, str], follow: bpy.types.Object, 
         for frame, text in frames.items():
             current_scene().frame_set(frame)
             head = evaluated(follow).matrix_world @ pose_bones(evaluated(follow))[bone].head
-            _aim(camera, Vector((head.x, head.y, 0.86)))
+            _aim(camera, Vector((head.x, head.y, head.z if height is None else height)))
             cast(Any, caption.data).body = text
             panels.append(_render(Path(folder) / f"{frame}.png"))
     _save(np.hstack(panels), path)
+    for helper in (caption, camera):
+        bpy.data.objects.remove(helper)
 
 
 def _hang(obj: bpy.types.Object, bone: bpy.types.PoseBone, radius: float, material: bpy.types.Material) -> None:
@@ -125,10 +145,13 @@ def _material(name: str, colour: Colour) -> bpy.types.Material:
     return material
 
 
-def _stage() -> None:
+def _floor() -> None:
     mesh = bpy.data.meshes.new("Floor")
     mesh.from_pydata([(-60, -60, 0), (60, -60, 0), (60, 60, 0), (-60, 60, 0)], [], [(0, 1, 2, 3)])
     _add(bpy.data.objects.new("Floor", mesh), _material("Floor", FLOOR))
+
+
+def _light() -> None:
     light: Any = bpy.data.lights.new("Sun", 'SUN')
     light.energy, light.angle = 1.9, 0.3
     sun = bpy.data.objects.new("Sun", light)

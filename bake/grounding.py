@@ -188,9 +188,9 @@ def _stand(
     lead = planting.lead_of(context, foot.chain)
     flat = planting.whole_path(foot, holds, lead)
     walker = _Walker(foot, flat, terrain, floor, [hold.window for hold in holds])
-    heights, normals = walker.contact_levels(amount)
-    turn = grounding.tilts(len(foot.frames), walker.windows, normals, amount)
-    levels = grounding.levels(len(foot.frames), walker.windows, heights)
+    spans, heights, normals = walker.with_ends(*walker.contact_levels(amount))
+    turn = grounding.tilts(len(foot.frames), spans, normals, amount)
+    levels = grounding.levels(len(foot.frames), spans, heights)
     lifted = levels + grounding.lift(walker.needed(levels, turn), walker.swings(), lead)
     points = flat.points + lifted[:, None] * np.array((0.0, 0.0, 1.0))
     turns: Floats = rows.multiply(turn.T, flat.turns.T).T
@@ -234,6 +234,22 @@ class _Walker:
             buried = self._buried(inside, np.full(len(inside), level), turn, parts=(1,))
             heights.append(level + float(buried.max()))
         return heights, np.array(normals)
+
+    def with_ends(self, heights: Sequence[float], normals: Floats) -> tuple[list[Span], list[float], Floats]:
+        """The contacts and, where a range begins or ends in a swing, the ground below its first and last frame."""
+        spans, levels, ups = list(self.windows), list(heights), list(normals)
+        final = len(self.foot.frames) - 1
+        for at in (0, final):
+            nearest = spans[0] if at == 0 else spans[-1]
+            if nearest.first <= at <= nearest.last:
+                continue
+            hit = self._below(at, self.flat.points[at], levels[0 if at == 0 else -1])
+            if hit is not None:
+                place = 0 if at == 0 else len(spans)
+                spans.insert(place, Span(at, at))
+                levels.insert(place, hit.point.z - self.floor)
+                ups.insert(place, np.array(hit.normal, dtype=np.float64))
+        return spans, levels, np.array(ups)
 
     def needed(self, levels: Floats, tilts: Floats) -> Floats:
         """By how much the foot would be in the ground on each frame of its swings."""

@@ -18,9 +18,11 @@ Floats: TypeAlias = NDArray[np.float64]
 Bools: TypeAlias = NDArray[np.bool_]
 
 # Bounds of the speed that still counts as rest, in limb lengths a second. Ankles of captured people roll at
-# 0.1 … 0.25 while they stand, and swing at 2 … 5 (measured on five public captures); a foot that never is
-# slower than the upper bound doesn't stand.
-SLOWEST_LIMIT, FASTEST_LIMIT = 0.15, 0.5
+# 0.1 … 0.25 while they stand, and swing at 2 … 5 (measured on five public captures).
+SLOWEST_LIMIT, FASTEST_LIMIT = 0.15, 0.7
+# Rest is slower than this part of a clip's fast motion too: what swings to and fro, as in a swim, is slower than
+# that for too short a time at its turning points to count.
+REST_PART, FAST_PERCENTILE = 0.2, 95.0
 # A contact begins below this part of the limit and ends above the limit.
 HYSTERESIS = 0.6
 # Seconds: shorter rests are turning points of a swing. A step's contact takes 0.3 and more.
@@ -82,7 +84,8 @@ def speed_limit(rows: Sequence[Floats]) -> float:
         apart = sums / below - ((counts * centres).sum() - sums) / above
     between = np.where((below > 0) & (above > 0), below * above * apart**2, 0.0)
     limit = float(np.exp(edges[int(np.argmax(between)) + 1]))
-    return min(max(limit, SLOWEST_LIMIT), FASTEST_LIMIT)
+    fast = REST_PART * float(np.percentile(np.concatenate(rows), FAST_PERCENTILE))
+    return min(max(min(limit, fast), SLOWEST_LIMIT), FASTEST_LIMIT)
 
 
 def at_rest(speed: Floats, limit: float, frame_rate: float, shortest_s: float = SHORTEST_S) -> list[Span]:
@@ -96,9 +99,14 @@ def at_rest(speed: Floats, limit: float, frame_rate: float, shortest_s: float = 
     """
     found = []
     for span in spans_of(speed <= limit):
-        slow = np.flatnonzero(speed[span.first : span.last + 1] <= HYSTERESIS * limit)
-        if len(slow) and slow[-1] - slow[0] >= shortest_s * frame_rate:
-            found.append(Span(span.first + int(slow[0]), span.first + int(slow[-1])))
+        slow = span.first + np.flatnonzero(speed[span.first : span.last + 1] <= HYSTERESIS * limit)
+        if not len(slow):
+            continue
+        # What is cut off by an end of the clip had begun, or goes on.
+        first = 0 if span.first == 0 else int(slow[0])
+        last = span.last if span.last == len(speed) - 1 else int(slow[-1])
+        if last - first >= shortest_s * frame_rate:
+            found.append(Span(first, last))
     return found
 
 

@@ -14,7 +14,7 @@ from .contacts import ROUNDING, Floats, Span
 
 # A swing has come up to a higher step after this part of its time, and leaves for a lower one as late: feet rise
 # early and sink late, which takes them over edges.
-EARLY = 0.6
+EARLY = 0.8
 
 
 def levels(count: int, spans: Sequence[Span], heights: Sequence[float]) -> Floats:

@@ -1,0 +1,135 @@
+"""``plant`` of the command line: contacts found and held, on the floor of the motion or on a mesh.
+
+Calls the same plain functions as the operators. Must not print, and must not write
+anything where no contact is found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import bpy
+
+from .bake import contact_markers, contacts, grounding, motion, planting
+from .bake.baking import bake
+from .bake.grounding import GroundOptions, GroundReport
+from .bake.options import BakeOptions
+from .bake.planting import PlantReport
+from .cli_drivers import refuse_blocked_drivers
+from .cli_setup import open_rig
+from .files import BLEND, check_readable, check_writable, save_file, write_text
+from .rig import compat
+from .rig.chains import tips
+from .rig.errors import LimbIKError
+
+_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+_NewCommand: TypeAlias = Callable[..., argparse.ArgumentParser]
+
+
+def add_command(commands: _Commands, new_command: _NewCommand) -> argparse.ArgumentParser:
+    """Add ``plant`` to the program's commands; returns it."""
+    text = "Find where feet touch and keep them there, on the floor of the motion or on a mesh."
+    command = new_command(commands, "plant", plant, text)
+    command.add_argument("file", metavar="FILE", type=Path)
+    command.add_argument("-o", "--output", metavar="OUT", type=Path, required=True, help="what isn't .blend is baked")
+    command.add_argument("--armature", metavar="N", help="name of the armature (default: all that move)")
+    command.add_argument("--ground", metavar="OBJECT", help="object in FILE that the feet stand on")
+    command.add_argument("--slope", metavar="0…1", type=_part, default=1.0, help="how much feet turn to it (default: 1)")
+    command.add_argument("--floor", metavar="HEIGHT", type=float, help="of the motion's own floor (default: found)")
+    command.add_argument("--keep-hips", action="store_true", help="don't move the hips on the ground")
+    command.add_argument("--hands", action="store_true", help="look at hands, too")
+    command.add_argument("--report", metavar="FILE", type=Path, help="write contacts and foot slide as JSON")
+    return command
+
+
+def _part(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value <= 1.0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1")
+    return value
+
+
+def plant(arguments: argparse.Namespace) -> tuple[str, int]:
+    """The command ``plant``: what was done in words, and the exit status."""
+    check_readable(arguments.file)
+    suffix = check_writable(arguments.output)
+    if arguments.report is not None:
+        check_writable(arguments.report, [arguments.report.suffix.lower()])
+    found = _chosen(open_rig(arguments.file, trust=arguments.trust), arguments.armature)
+    refuse_blocked_drivers(found)
+    on = _ground(arguments.ground)
+    reports = {obj.name: _plant_one(obj, on, arguments) for obj in found}
+    if suffix != BLEND:
+        bake(bpy.context, found, BakeOptions(after='REMOVE'))
+    save_file(arguments.output)
+    if arguments.report is not None:
+        text = json.dumps({"armatures": [_entry(*pair) for pair in reports.items()]}, indent=2, ensure_ascii=False)
+        write_text(arguments.report, text + "\n")
+    lines = [f"{name}: {report.sentence()}" for name, report in reports.items()]
+    return "\n".join([*lines, f"written: {arguments.output}"]), 0
+
+
+def _chosen(objects: Sequence[bpy.types.Object], name: str | None) -> list[bpy.types.Object]:
+    if name is not None:
+        found = [obj for obj in objects if obj.name == name]
+        if not found:
+            raise LimbIKError(f"no armature is named '{name}': there is {', '.join(obj.name for obj in objects)}")
+        return found
+    moving = [obj for obj in objects if compat.animation_range(obj) is not None]
+    if not moving:
+        raise LimbIKError("no armature has an animation to find contacts in")
+    return moving
+
+
+def _ground(name: str | None) -> bpy.types.Object | None:
+    if name is None:
+        return None
+    found = bpy.data.objects.get(name)
+    if found is None:
+        known = ", ".join(obj.name for obj in bpy.data.objects if obj.type == 'MESH') or "no mesh"
+        raise LimbIKError(f"no object is named '{name}': there is {known}")
+    return found
+
+
+def _plant_one(
+    obj: bpy.types.Object, on: bpy.types.Object | None, arguments: argparse.Namespace
+) -> PlantReport | GroundReport:
+    """Contacts of the timeline where a file has some, else those that are found."""
+    context = bpy.context
+    if not tips(obj):
+        motion.add_limbs(context, obj, arms=arguments.hands)
+    marked = contact_markers.has_any(context, obj)
+    known = contact_markers.read(context, obj) if marked else contacts.detect(context, obj, hands=arguments.hands)
+    report: PlantReport | GroundReport
+    if on is None:
+        report = planting.plant_contacts(context, obj, known)
+    else:
+        options = GroundOptions(arguments.slope, arguments.floor, not arguments.keep_hips)
+        report = grounding.ground(context, obj, on, options=options, found=known)
+    if not marked:
+        contact_markers.put(context, obj, known, list(dict.fromkeys(one.tip for one in known)))
+    return report
+
+
+def _entry(name: str, report: PlantReport | GroundReport) -> dict[str, Any]:
+    """One armature's part of the report."""
+    planted = report.planted if isinstance(report, GroundReport) else report
+    rows = []
+    for before, after in zip(planted.before, planted.after, strict=True):
+        one = before.contact
+        slide = {"slide_before": before.part_of_length, "slide_after": after.part_of_length}
+        rows.append({**asdict(one), **slide})
+    entry = {"name": name, "message": report.sentence(), "keys": planted.keys, "contacts": rows}
+    if isinstance(report, GroundReport):
+        below = dict(zip(("before", "after"), report.deepest, strict=True))
+        hips = {"bone": report.hips, "lowest": report.lowest, "highest": report.highest}
+        entry["ground"] = {"below_ground": below, "hips": hips}
+    return entry
