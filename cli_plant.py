@@ -39,7 +39,7 @@ def add_command(commands: _Commands, new_command: _NewCommand) -> argparse.Argum
     command.add_argument("-o", "--output", metavar="OUT", type=Path, required=True, help="what isn't .blend is baked")
     command.add_argument("--armature", metavar="N", help="name of the armature (default: all that move)")
     command.add_argument("--ground", metavar="OBJECT", help="object in FILE that the feet stand on")
-    command.add_argument("--slope", metavar="0…1", type=_part, default=1.0, help="how much feet turn to it (default: 1)")
+    command.add_argument("--slope", metavar="PART", type=_part, default=1.0, help="0…1, how far feet turn (default: 1)")
     command.add_argument("--floor", metavar="HEIGHT", type=float, help="of the motion's own floor (default: found)")
     command.add_argument("--keep-hips", action="store_true", help="don't move the hips on the ground")
     command.add_argument("--hands", action="store_true", help="look at hands, too")
