@@ -8,7 +8,7 @@ solver are named, so that they are evaluated one by one. This module must not wr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import bpy
@@ -16,10 +16,11 @@ import numpy as np
 from mathutils import Matrix
 from numpy.typing import NDArray
 
-from ..rig import channels, crowd, crowd_plan, fk_pose, marks, solve_chain
+from ..rig import channels, crowd_plan, fk_pose, marks, solve_chain
 from ..rig.chains import ChainSetup, setup_of
 from ..rig.evaluate import Evaluation
-from ..solvers import batch, rows
+from ..solvers import batch, rotations, rows
+from . import limb_arrays
 from .chain_error import to_quaternions
 from .key_table import Floats
 from .reading import Reading, Work
@@ -49,8 +50,7 @@ def stretches(works: Sequence[Work]) -> list[Stretch] | None:
     """What reads these works in one go; None where some chain of them has to be evaluated frame by frame."""
     found = []
     for work in works:
-        setup, free = setup_of(work.obj), dict[int, bool]()
-        plan = crowd_plan.plan_of(work.obj.session_uid, setup)
+        plan, free = _plan(work), dict[int, bool]()
         by_tip = {chain.tip: number for number, chain in enumerate(plan.chains)}
         is_plain = all(chain.tip in by_tip and _is_free(chain, free) for chain in work.chains)
         if not is_plain or work.obj.mode == 'EDIT' or not _is_upright(work.obj, free):
@@ -62,15 +62,31 @@ def stretches(works: Sequence[Work]) -> list[Stretch] | None:
     return found
 
 
+def _plan(work: Work) -> crowd_plan.Plan:
+    """Which chains are plain, offsets on FK among them."""
+    setup = setup_of(work.obj)
+    in_world = tuple(replace(chain, target_space='WORLD') for chain in setup.chains)
+    return crowd_plan.make_plan(replace(setup, chains=in_world))
+
+
+def _hangs_free(obj: Any, known: dict[int, bool]) -> bool:
+    """Whether an object hangs on no bone and by no constraint, at any depth: solving can't move it."""
+    if obj.session_uid not in known:
+        parent = obj.parent
+        is_free = not len(obj.constraints) and (parent is None or obj.parent_type != 'BONE')
+        known[obj.session_uid] = is_free and (parent is None or _hangs_free(parent, known))
+    return known[obj.session_uid]
+
+
 def _is_upright(obj: Any, free: dict[int, bool]) -> bool:
     data: Any = obj.data
-    return data.pose_position == 'POSE' and crowd._is_free(obj, free)
+    return data.pose_position == 'POSE' and _hangs_free(obj, free)
 
 
 def _is_free(chain: ChainSetup, free: dict[int, bool]) -> bool:
     """Whether target and pole hang on nothing that solving might move."""
     links = [link for link in (chain.target_key, chain.pole_key) if link is not None]
-    return all(crowd._is_free(bpy.data.objects[key], free) for key, _ in links)  # type: ignore[index]
+    return all(_hangs_free(bpy.data.objects[key], free) for key, _ in links)  # type: ignore[index]
 
 
 def _animated(work: Work) -> tuple[bool, ...]:
@@ -142,19 +158,17 @@ def _settings(read: Stretch, depsgraph: Any, frame: float, obj: Any) -> list[tup
 
 def solved(read: Stretch) -> list[Reading | None]:
     """What was read, solved: a ``Reading`` for each frame, None where the frame has to be evaluated by itself."""
-    limbs = _limbs(read)
-    posed = batch.solve(limbs.batch)
-    parts = crowd._local_rotations((), limbs, posed)
+    parts, is_done = limb_arrays.solved_turns(_limbs(read))
     count = len(read.work.chains)
-    is_done = (posed.is_ordinary & limbs.is_even).reshape(-1, count).all(axis=1)
-    is_done &= np.linalg.det(np.array([world.to_3x3() for world in read.worlds])) > 0.0
-    turns = np.array(parts).transpose(2, 0, 1).reshape(len(is_done), count, 3, 4)
+    turns = np.array(parts).transpose(2, 0, 1).reshape(-1, count, 3, 4)
+    is_upright = np.linalg.det(np.array([world.to_3x3() for world in read.worlds])) > 0.0
+    done = is_done.reshape(-1, count).all(axis=1) & is_upright
     columns = [_column(read, bone) for bone in read.work.bones]
     own = turns[:, [chain for chain, _ in columns], [part for _, part in columns]].tolist()
     near = [_raw(read, *column) for column in columns]
     return [
-        Reading([tuple(turn) for turn in row], near, [], 1.0, {}) if done else None
-        for row, done in zip(own, is_done.tolist(), strict=True)
+        Reading([tuple(turn) for turn in row], near, [], 1.0, {}) if is_whole else None
+        for row, is_whole in zip(own, done.tolist(), strict=True)
     ]
 
 
@@ -176,15 +190,15 @@ def _raw_frames(read: Stretch, chain: int, part: int) -> Floats:
     return np.array([row[place][bone * width : (bone + 1) * width] for row in read.bases], dtype=np.float64)
 
 
-def _limbs(read: Stretch) -> Any:
-    """The limbs of all frames as ``crowd`` takes them: for each frame its chains."""
+def _limbs(read: Stretch) -> limb_arrays.Limbs:
+    """The limbs of all frames as ``limb_arrays`` takes them: for each frame its chains."""
     frames, count, plan = len(read.matrices), len(read.numbers), read.plan
     bones, parents = plan.bones[read.numbers], plan.parents[read.numbers]
     matrices = _with_identity(np.array(read.matrices, dtype=np.float64).reshape(frames, -1, 4, 4).transpose(0, 1, 3, 2))
     locations = np.array([row[0] for row in read.bases], dtype=np.float64).reshape(frames, -1, 3)[:, bones]
     scales = np.array([row[1] for row in read.bases], dtype=np.float64).reshape(frames, -1, 3)[:, bones]
     turns = np.array([[_quats(read, chain, part) for part in range(3)] for chain in range(count)])
-    bases = crowd._bases(locations, turns.transpose(2, 0, 1, 3), scales)
+    bases = limb_arrays.local_matrices(locations, turns.transpose(2, 0, 1, 3), scales)
     offsets = plan.offsets[read.numbers]
     upper_frame = matrices[:, parents] @ offsets[:, 0]
     upper = upper_frame @ bases[:, :, 0]
@@ -205,7 +219,7 @@ def _limbs(read: Stretch) -> Any:
     with np.errstate(all="ignore"):
         flat_frames = [_flat(frame) for frame in (upper_frame, lower_frame, end_frame)]
         quats = tuple(rows.from_matrices(frame) for frame in flat_frames)
-        is_even = np.logical_and.reduce([crowd._is_even(frame) for frame in flat_frames])
+        is_even = np.logical_and.reduce([limb_arrays.is_even(frame) for frame in flat_frames])
         is_even &= np.linalg.det(turned_targets) > 0.0
         is_even &= (_flat(scales) != 0.0).all(axis=(1, 2))
         target_quat = rows.from_matrices(turned_targets)
@@ -224,8 +238,19 @@ def _limbs(read: Stretch) -> Any:
         origin_distance=np.repeat(np.linalg.norm(origins[:, 0], axis=1), count) / scale,
     )
     wanted = rows.multiply(target_quat, np.tile(plan.end_offsets[read.numbers], (frames, 1)).T)
-    threes: tuple[Any, Any] = (quats, local)
-    return crowd._Limbs(limbs, threes[0], threes[1], wanted, settings[0], is_even, scale)
+    found = limb_arrays.Limbs(limbs, quats, local, wanted, settings[0], is_even)
+    is_fk = np.tile([chain.target_space == 'FK' for chain in read.work.chains], frames)
+    if not is_fk.any():
+        return found
+    rests = np.array([[[*map(tuple, one)] for one in _rests(chain)] for chain in read.work.chains])
+    rest_turns = np.array([rotations.from_matrix(chain.target_rest) for chain in read.work.chains])
+    places = (np.tile(rests[:, i, :3, 3], (frames, 1)).T for i in (0, 1))
+    rest_target, rest_pole = places
+    return limb_arrays.beside_fk(found, is_fk, rest_target, np.tile(rest_turns, (frames, 1)).T, rest_pole, target_quat)
+
+
+def _rests(chain: ChainSetup) -> tuple[Any, Any]:
+    return chain.target_rest, chain.pole_rest
 
 
 def _flat(values: Floats) -> Floats:

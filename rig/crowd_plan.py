@@ -48,11 +48,12 @@ def plan_of(uid: int, setup: RigSetup) -> Plan:
     """The plan of a rig (by its session number), made anew where its set-up was."""
     known = _plans.get(uid)
     if known is None or known[0] is not setup:
-        known = _plans[uid] = setup, _make(setup)
+        known = _plans[uid] = setup, make_plan(setup)
     return known[1]
 
 
-def _make(setup: RigSetup) -> Plan:
+def make_plan(setup: RigSetup) -> Plan:
+    """The plan of a set-up, not kept."""
     turned = {bone for chain in setup.chains for bone in (*chain.turned, *_turned_end(chain))}
     chains = tuple(chain for chain in setup.chains if _is_plain(setup, chain, turned))
     bones = np.array([(*chain.turned, _end(chain)) for chain in chains], dtype=np.intp).reshape(-1, 3)

@@ -109,6 +109,13 @@ def solve(limbs: Limbs) -> Posed:
     return Posed(upper, lower, error, wanted, distance, fk.length, pole_distance, is_ordinary)
 
 
+def fk_side(limbs: Limbs) -> tuple[Rows, Rows]:
+    """``two_bone.pole_direction`` of every limb, and its length. Undefined input: limbs that are not ordinary."""
+    with np.errstate(all="ignore"):
+        fk = _measured(limbs)
+    return fk.side, fk.length
+
+
 def _measured(limbs: Limbs) -> _FK:
     """As ``bend_plane.fk_limb``."""
     to_mid, to_end, mid_to_end = limbs.mid - limbs.root, limbs.end - limbs.root, limbs.end - limbs.mid

@@ -17,9 +17,9 @@ from limb_ik.bake.baking import bake, read_part
 from limb_ik.bake.match_fk import match_fk
 from limb_ik.bake.match_range import match_ik
 from limb_ik.bake.options import BakeOptions, BakeReport
-from limb_ik.rig import compat, solve_chain
+from limb_ik.rig import chains, compat, solve_chain
 from limb_ik.rig.errors import LimbIKError
-from mathutils import Quaternion, Vector
+from mathutils import Matrix, Quaternion, Vector
 
 import rigs
 
@@ -719,10 +719,14 @@ def arm_and_hand(mode: str = "QUATERNION", **settings: Any) -> bpy.types.Object:
     return obj
 
 
+@pytest.mark.parametrize("space", ["WORLD", "FK"])
 @pytest.mark.parametrize("mode", MODES)
-def test_all_frames_in_one_go_are_as_frame_by_frame(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    obj = arm_and_hand(mode)
+def test_all_frames_in_one_go_are_as_frame_by_frame(mode: str, space: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    obj = arm_and_hand(mode, target_space=space)
     tip = rigs.bone(obj, "lo")
+    if space == "FK":
+        tip.limb_ik_target_rest = chains.matrix_values(Matrix.Translation((0.2, -0.5, 1.0)))
+        tip.limb_ik_pole_rest = chains.matrix_values(Matrix.Translation((1.0, 0.5, 0.3)))
     for frame, weight in ((1, 1.0), (10, 1.0), (20, 0.0), (25, 0.0), (30, 0.6)):
         rigs.key_setting(tip, "weight", frame, weight)
     live = recorded(obj, range(1, 31))

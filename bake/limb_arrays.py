@@ -1,0 +1,108 @@
+"""Arithmetic on arrays of two-bone limbs: pose matrices in, local rotations out.
+
+Columns are limbs, whatever frame and chain they are of. Blender's data is not known here.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..solvers import batch, blending, rows
+from .key_table import Floats
+
+# A scale above a limb that differs by more along its axes changes lengths as bones turn: not for arrays.
+UNEVEN = 1e-3
+
+
+class Limbs(NamedTuple):
+    """What ``batch`` is asked, and what turns its answers into local rotations; columns are limbs.
+
+    Space: armature. ``frames``: upper, lower and end bone at zero local rotation, in FK; ``locals``: their local FK;
+    ``end``: the orientation that the end bone is asked for; ``is_fit``: whether this limb may be solved here.
+    """
+
+    asked: batch.Limbs
+    frames: tuple[rows.Rows, ...]
+    locals: tuple[rows.Rows, ...]
+    end: rows.Rows
+    weights: rows.Rows
+    is_fit: rows.Mask
+
+
+def local_matrices(locations: Floats, turns: Floats, scales: Floats) -> Floats:
+    """Matrices of local location, rotation (w x y z) and scale; any leading axes."""
+    w, x, y, z = np.moveaxis(turns, -1, 0)
+    found = np.zeros((*turns.shape[:-1], 4, 4))
+    found[..., 0, :3] = np.stack([1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)], axis=-1)
+    found[..., 1, :3] = np.stack([2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)], axis=-1)
+    found[..., 2, :3] = np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], axis=-1)
+    found[..., :3, :3] *= scales[..., None, :]
+    found[..., :3, 3] = locations
+    found[..., 3, 3] = 1.0
+    return found
+
+
+def is_even(matrices: Floats) -> rows.Mask:
+    """Whether matrices (n × 4 × 4) are a rotation with one scale, not mirrored."""
+    columns = matrices[:, :3, :3]
+    lengths = np.linalg.norm(columns, axis=1)
+    products = np.abs(columns.transpose(0, 2, 1) @ columns) / (lengths[:, :, None] * lengths[:, None, :])
+    skew = products[:, (0, 0, 1), (1, 2, 2)].max(axis=1)
+    off = np.maximum(1.0 - lengths.min(axis=1) / lengths.max(axis=1), skew)
+    return np.asarray((off <= UNEVEN) & (np.linalg.det(columns) > 0.0))
+
+
+def solved_turns(limbs: Limbs) -> tuple[tuple[rows.Rows, ...], rows.Mask]:
+    """Local rotations of upper, lower and end bone (4 × n each), blended by weight; and which columns hold."""
+    posed = batch.solve(limbs.asked)
+    return _local_rotations(limbs, posed), posed.is_ordinary & limbs.is_fit
+
+
+def _local_rotations(limbs: Limbs, posed: batch.Posed) -> tuple[rows.Rows, ...]:
+    """Each bone is slerped from FK under its solved parent, parents first, as in the one evaluation."""
+    upper_frame, lower_frame, end_frame = limbs.frames
+    upper_fk = rows.multiply(upper_frame, limbs.locals[0])
+    lower_fk = rows.multiply(lower_frame, limbs.locals[1])
+    upper = rows.multiply(rows.conjugate(upper_frame), rows.multiply(posed.upper, upper_fk))
+    carried = rows.multiply(posed.upper, lower_frame)
+    lower = rows.multiply(rows.conjugate(carried), rows.multiply(posed.lower, lower_fk))
+    upper = _blended(limbs.locals[0], upper, limbs.weights)
+    lower = _blended(limbs.locals[1], lower, limbs.weights)
+    upper_turn = rows.multiply(rows.multiply(upper_frame, upper), rows.conjugate(upper_fk))
+    lower_now = rows.multiply(rows.multiply(upper_turn, lower_frame), lower)
+    end_now = rows.multiply(rows.multiply(lower_now, rows.conjugate(lower_fk)), end_frame)
+    wanted = _blended(rows.multiply(end_frame, limbs.locals[2]), limbs.end, limbs.weights)
+    return upper, lower, rows.normalized(rows.multiply(rows.conjugate(end_now), wanted))
+
+
+def _blended(fk: rows.Rows, ik: rows.Rows, weights: rows.Rows) -> rows.Rows:
+    """Where the weight is not full, ``blending.blend`` of that limb."""
+    ik = rows.normalized(ik)
+    for number in np.flatnonzero(weights < 1.0):
+        ik[:, number] = blending.blend(tuple(fk[:, number]), tuple(ik[:, number]), float(weights[number]))
+    return ik
+
+
+def beside_fk(
+    limbs: Limbs, is_fk: rows.Mask, rest_target: rows.Rows, rest_turn: rows.Rows, rest_pole: rows.Rows, turn: rows.Rows
+) -> Limbs:
+    """Limbs of which some have offsets on FK for target and pole (``target_space`` ``FK``).
+
+    Args:
+        limbs: with target and pole where they stand now.
+        is_fk: which limbs.
+        rest_target, rest_turn, rest_pole: where target (and its orientation) and pole were set up.
+        turn: orientation of the target now.
+
+    Space: armature.
+    """
+    asked = limbs.asked
+    side, length = batch.fk_side(asked)
+    target = asked.end + (asked.target - rest_target)
+    pole = 0.5 * (asked.root + asked.end) + side * length + (asked.pole - rest_pole)
+    asked = asked._replace(target=np.where(is_fk, target, asked.target), pole=np.where(is_fk, pole, asked.pole))
+    end_fk = rows.multiply(limbs.frames[2], limbs.locals[2])
+    end = rows.multiply(rows.multiply(turn, rows.conjugate(rest_turn)), end_fk)
+    return limbs._replace(asked=asked, end=np.where(is_fk, end, limbs.end))
