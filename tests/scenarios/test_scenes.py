@@ -1,0 +1,183 @@
+"""Scenarios about several scenes, view layers, sequencer strips and renders that break off (LB-05, 39)."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+import rigs
+from mathutils import Vector
+
+pytestmark = pytest.mark.usefixtures("blank")
+
+ON_TARGET = 1e-5
+SIZE, WIDTH = 16, 5.0
+
+
+def keyed_target() -> tuple[bpy.types.Object, bpy.types.Object]:
+    obj = rigs.l2s()
+    target = rigs.empty("T")
+    for frame, place in ((1, (1.2, 0, 0.5)), (20, (-0.8, 0, 1.0))):
+        rigs.key_location(target, frame, place)
+    rigs.add_chain_by_properties(obj, "lo", target, rigs.empty("P", (0, -3, 0)))
+    return obj, target
+
+
+def glowing_cube(obj: bpy.types.Object, bone: str) -> bpy.types.Object:
+    mesh = bpy.data.meshes.new("Cube")
+    corners = [(x, y, z) for x in (-0.2, 0.2) for y in (-0.2, 0.2) for z in (-0.2, 0.2)]
+    mesh.from_pydata(corners, [], [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)])
+    cube = bpy.data.objects.new("Cube", mesh)
+    bpy.context.scene.collection.objects.link(cube)
+    cube.parent, cube.parent_type, cube.parent_bone = obj, "BONE", bone
+    return cube
+
+
+def small_render(scene: bpy.types.Scene, folder: Path) -> None:
+    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    scene.collection.objects.link(camera)
+    camera.data.type, camera.data.ortho_scale = "ORTHO", WIDTH
+    camera.location, camera.rotation_euler = (0, -10, 0), (math.pi / 2, 0, 0)
+    scene.camera = camera
+    prepare(scene, folder)
+
+
+def prepare(scene: bpy.types.Scene, folder: Path) -> None:
+    render = scene.render
+    render.engine = "CYCLES"
+    scene.cycles.samples, scene.cycles.device, scene.cycles.use_denoising = 1, "CPU", False
+    render.resolution_x = render.resolution_y = SIZE
+    render.film_transparent = True
+    render.filepath = str(folder / "f")
+    render.image_settings.file_format, render.image_settings.color_mode = "PNG", "RGBA"
+
+
+def centre(path: Path) -> Vector:
+    image = bpy.data.images.load(str(path))
+    alpha = np.array(image.pixels[:]).reshape(SIZE, SIZE, 4)[..., 3]
+    bpy.data.images.remove(image)
+    rows, columns = np.mgrid[0:SIZE, 0:SIZE] - (SIZE - 1) / 2.0
+    return Vector(((alpha * columns).sum(), (alpha * rows).sum())) / alpha.sum() * WIDTH / SIZE
+
+
+def where(cube: bpy.types.Object) -> Vector:
+    place = rigs.world_position(cube)
+    return Vector((place.x, place.z))
+
+
+def test_lb_39_a_render_that_fails_half_way_leaves_nothing_stuck(tmp_path: Path) -> None:
+    obj, target = keyed_target()
+    scene = bpy.context.scene
+    small_render(scene, tmp_path)
+    scene.frame_start, scene.frame_end = 1, 6
+    cancelled = []
+
+    def lose_the_camera(shown: bpy.types.Scene, *_: object) -> None:
+        if shown.frame_current == 3:
+            shown.camera = None
+
+    def cancel(*_: object) -> None:
+        cancelled.append(True)
+
+    bpy.app.handlers.frame_change_post.append(lose_the_camera)
+    bpy.app.handlers.render_cancel.append(cancel)
+    try:
+        bpy.ops.render.render(animation=True)
+    except RuntimeError:
+        pass
+    finally:
+        bpy.app.handlers.frame_change_post.remove(lose_the_camera)
+        bpy.app.handlers.render_cancel.remove(cancel)
+    assert cancelled
+    rigs.frame_set(5)
+    assert rigs.tip_error(obj, "lo", target) <= ON_TARGET
+    path = str(tmp_path / "saved.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    rigs.frame_set(6)
+    assert rigs.tip_error(bpy.data.objects["Rig"], "lo", bpy.data.objects["T"]) <= ON_TARGET
+
+
+def test_every_view_layer_shows_the_solved_pose_whatever_it_excludes() -> None:
+    obj, target = keyed_target()
+    scene = bpy.context.scene
+    away = bpy.data.collections.new("Away")
+    scene.collection.children.link(away)
+    scene.collection.objects.unlink(target)
+    away.objects.link(target)
+    other = scene.view_layers.new("Without target")
+    other.layer_collection.children["Away"].exclude = True
+    for frame in (3, 15, 8):
+        rigs.frame_set(frame)
+        expected = rigs.world_position(target)
+        for layer in scene.view_layers:
+            layer.update()
+            seen = obj.evaluated_get(layer.depsgraph)
+            assert (seen.matrix_world @ seen.pose.bones["lo"].tail - expected).length <= ON_TARGET, (frame, layer.name)
+
+
+def test_several_view_layers_are_rendered_in_the_solved_pose(tmp_path: Path) -> None:
+    obj, _ = keyed_target()
+    cube = glowing_cube(obj, "lo")
+    scene = bpy.context.scene
+    small_render(scene, tmp_path)
+    scene.view_layers.new("Second")
+    rigs.frame_set(7)
+    expected = where(cube)
+    rigs.frame_set(18)
+    assert (expected - where(cube)).length > 0.3
+    scene.frame_start = scene.frame_end = 7
+    bpy.ops.render.render(animation=True)
+    assert (centre(tmp_path / "f0007.png") - expected).length <= WIDTH / SIZE / 2
+
+
+def test_a_scene_strip_shows_the_frame_that_it_asks_for(tmp_path: Path) -> None:
+    obj, target = keyed_target()
+    cube = glowing_cube(obj, "lo")
+    shot = bpy.context.scene
+    small_render(shot, tmp_path)
+    rigs.frame_set(5)
+    expected = where(cube)
+    rigs.frame_set(16)
+    pose = rigs.local_rotations(obj)
+    edit = bpy.data.scenes.new("Edit")
+    prepare(edit, tmp_path)
+    editor = edit.sequence_editor_create()
+    strips = editor.strips if hasattr(editor, "strips") else editor.sequences
+    strips.new_scene("Shot", shot, 1, 11)  # the shot's first frame stands at 11
+    edit.frame_start = edit.frame_end = 15
+    shot.frame_start, shot.frame_end = 1, 20
+    bpy.context.window.scene = edit if bpy.context.window is not None else None
+    bpy.ops.render.render(animation=True, scene="Edit")
+    assert (centre(tmp_path / "f0015.png") - expected).length <= WIDTH / SIZE / 2
+    if bpy.context.window is not None:
+        bpy.context.window.scene = shot
+    rigs.update()
+    assert rigs.tip_error(obj, "lo", target) <= ON_TARGET
+    assert shot.frame_current != 16 or rigs.local_distance(pose, rigs.local_rotations(obj)) <= 1e-5
+    shot.frame_set(16)
+    assert rigs.local_distance(pose, rigs.local_rotations(obj)) <= 1e-5
+
+
+def test_the_same_rig_in_two_scenes_keeps_each_at_its_frame() -> None:
+    obj, target = keyed_target()
+    first = bpy.context.scene
+    other = bpy.data.scenes.new("Other")
+    for one in (obj, target, bpy.data.objects["P"]):
+        other.collection.objects.link(one)
+    rigs.frame_set(4)
+    shown = rigs.local_rotations(obj)
+    for frame in (12, 2):
+        other.frame_set(frame)
+        seen = obj.evaluated_get(other.view_layers[0].depsgraph)
+        end = seen.matrix_world @ seen.pose.bones["lo"].tail
+        goal = target.evaluated_get(other.view_layers[0].depsgraph).matrix_world.translation
+        assert (end - goal).length <= ON_TARGET
+    first.frame_set(4)
+    assert rigs.local_distance(shown, rigs.local_rotations(obj)) <= 1e-5
+    rigs.bone(obj, "lo").limb_ik_mute = True
+    rigs.update()
+    assert rigs.local_distance({"up": rigs.Quaternion()}, rigs.local_rotations(obj)) <= 1e-6
