@@ -14,7 +14,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 import bpy
 
@@ -42,8 +42,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit status: 0 done, 1 the work failed, 2 usage.
     """
     if argv is None:
-        _leave(command(sys.argv[1:]))
-    return _run(list(argv or ()))
+        return _leave(command(sys.argv[1:]))
+    return _run(list(argv))
 
 
 def command(argv: Sequence[str]) -> int:
@@ -81,7 +81,7 @@ def _register_where_needed() -> None:
     atexit.register(package.unregister)
 
 
-def _leave(status: int) -> None:
+def _leave(status: int) -> NoReturn:
     """Ends the process without Blender's own clean-up, which hangs in 4.5 after a Python driver failed."""
     atexit._run_exitfuncs()
     sys.stdout.flush()
@@ -164,7 +164,10 @@ def _add_bake(commands: _Commands) -> None:
     command.add_argument("--jobs", type=_positive, metavar="N", default=1, help="how many files at a time (default: 1)")
     command.add_argument("--resume", action="store_true", help="leave out files whose output is there and not older")
     command.add_argument(
-        "--part", type=_part, metavar="K/N", help="only read the K-th of N parts of the frames; OUT is a .json for --join"
+        "--part",
+        type=_part,
+        metavar="K/N",
+        help="only read the K-th of N parts of the frames; OUT is a .json for --join",
     )
     command.add_argument(
         "--join", type=Path, metavar="PART", nargs="+", default=[], help="frames that --part read; others are read now"

@@ -25,6 +25,10 @@ from .rig.errors import LimbIKError
 
 PACKAGE = __name__.rpartition(".")[0]
 FOLDER = Path(__file__).resolve().parent
+CHILD_VARIABLE = "LIMB_IK_CHILD"
+"""Set in the environment of a process that another one watches over."""
+LAST_STATUS = 2
+"""The highest exit status of a command: usage."""
 # A checkout's folder may have any name, so the child is told where the package is, not how to import it.
 WHEEL_CHILD = """
 import importlib, importlib.util, sys
@@ -96,16 +100,22 @@ def _run_one(source: Path, target: Path, arguments: argparse.Namespace) -> dict[
         return record(source, target, "skipped")
     with tempfile.TemporaryDirectory(prefix="limb_ik_") as folder:
         report = Path(folder) / "report.json"
-        words = [*_child_program(), *_child_arguments(source, target, report, arguments)]
-        child = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        words = [*child_program(), *_child_arguments(source, target, report, arguments)]
+        child = subprocess.run(
+            words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, env=child_environment()
+        )
         if child.returncode == 0 and report.exists():
             entry: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))["files"][0]
             return entry
     return record(source, target, "failed", error=_reason(child))
 
 
-def _child_program() -> list[str]:
-    """The same Blender, or the same Python with its bpy."""
+def child_environment() -> dict[str, str]:
+    return {**os.environ, CHILD_VARIABLE: "1"}
+
+
+def child_program() -> list[str]:
+    """The same Blender, or the same Python with its bpy, up to the command's own arguments."""
     if bpy.app.binary_path:
         return [bpy.app.binary_path, "--command", PACKAGE.rpartition(".")[2]]
     return [sys.executable, "-c", WHEEL_CHILD, PACKAGE, str(FOLDER)]
@@ -121,9 +131,16 @@ def _child_arguments(source: Path, target: Path, report: Path, arguments: argpar
     return words + [f"--{name}" for name in ("trust", "verbose") if getattr(arguments, name)]
 
 
+def crash_of(status: int) -> str:
+    """How Blender came to its end where it did not end by itself; empty where it did."""
+    if status < 0:
+        return f"Blender crashed ({signal.Signals(-status).name})"
+    return "" if 0 <= status <= LAST_STATUS else f"Blender crashed (status {status:#x})"
+
+
 def _reason(child: subprocess.CompletedProcess[str]) -> str:
-    if child.returncode < 0:
-        return f"Blender crashed ({signal.Signals(-child.returncode).name})"
+    if crash := crash_of(child.returncode):
+        return crash
     lines = [line for line in child.stderr.splitlines() if line.strip()]
     return lines[-1].removeprefix("limb-ik: ") if lines else f"Blender ended with status {child.returncode}"
 

@@ -28,7 +28,7 @@ def register() -> None:
             _do(undo, partial(bpy.utils.register_class, cls), partial(bpy.utils.unregister_class, cls))
         for part in (menus, shortcuts, overlay):
             _do(undo, part.register, part.unregister)
-        command = bpy.utils.register_cli_command(COMMAND, cli.main)
+        command = bpy.utils.register_cli_command(COMMAND, cli.command)
         undo.callback(bpy.utils.unregister_cli_command, command)
         _do(undo, handlers.register, handlers.unregister)
         _registered.push(undo.pop_all())

@@ -7,13 +7,14 @@ import json
 import os
 import random
 import struct
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import bpy
 import pytest
-from limb_ik import cli, cli_setup, file_formats, files, gltf_rate
+from limb_ik import cli, cli_guard, cli_jobs, cli_setup, file_formats, files, gltf_rate
 from limb_ik.bake import parts
 from limb_ik.rig.errors import LimbIKError
 
@@ -150,6 +151,34 @@ def test_cut_files_are_refused_in_one_sentence(
         status, err = said(["inspect", path], capfd)
         assert is_answer(status, err), (share, err)
         assert status == 1 or share > 0.5
+
+
+SIGNALS = {"crash": "os.abort()", "killed": "os.kill(os.getpid(), 9)", "odd status": "os._exit(139)"}
+
+
+@pytest.mark.parametrize("end", SIGNALS.values(), ids=SIGNALS)
+def test_a_crash_in_an_importer_is_a_sentence_and_status_1(
+    end: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv(cli_jobs.CHILD_VARIABLE, raising=False)
+    monkeypatch.setattr(cli_jobs, "child_program", lambda: [sys.executable, "-c", f"import os; {end}"])
+    assert cli.command(["inspect", "some/walk.bvh"]) == 1
+    err = capfd.readouterr().err
+    assert err.startswith("limb-ik: Blender crashed (") and err.endswith(") while it worked on walk.bvh\n"), err
+
+
+def test_the_process_that_reads_a_foreign_file_is_another_one(
+    monkeypatch: pytest.MonkeyPatch, data_dir: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv(cli_jobs.CHILD_VARIABLE, raising=False)
+    arm = rigs.l2b()
+    assert cli.command(["inspect", str(data_dir / "bvh" / "makehuman_tpose.bvh")]) == 0
+    assert len(json.loads(capfd.readouterr().out)["armatures"][0]["limbs"]) == 4
+    assert bpy.data.objects[:] == [arm]
+    assert cli.command(["inspect", "missing.bvh"]) == 1
+    assert capfd.readouterr().err == "limb-ik: missing.bvh does not exist\n"
+    monkeypatch.setenv(cli_jobs.CHILD_VARIABLE, "1")
+    assert not cli_guard.is_needed(["inspect", "missing.bvh"])
 
 
 @pytest.mark.parametrize("kind", sorted(files.READABLE))

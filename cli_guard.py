@@ -1,0 +1,42 @@
+"""A process of its own for what reads or writes other formats than .blend: a crash in there becomes a sentence.
+
+Blender's importers and exporters can bring the whole process down. The command then
+runs in a child that has this process's stdin, stdout and stderr (0.4 s of processor
+time for its start). Must not know what the command does.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from . import cli_jobs, file_formats
+
+OTHER_FORMATS = {*file_formats.READERS, *file_formats.WRITERS}
+
+
+def is_needed(words: Iterable[str]) -> bool:
+    """Whether a command names a file of another format, and this is not the child already."""
+    return cli_jobs.CHILD_VARIABLE not in os.environ and any(
+        Path(word).suffix.lower() in OTHER_FORMATS for word in words
+    )
+
+
+def run(words: Sequence[str]) -> int:
+    """Runs a command in a child; its exit status, 1 where it crashed, with a sentence on stderr."""
+    with subprocess.Popen([*cli_jobs.child_program(), *words], env=cli_jobs.child_environment()) as child:
+        before = signal.signal(signal.SIGTERM, lambda *_: child.terminate())
+        try:
+            status = child.wait()
+        finally:
+            signal.signal(signal.SIGTERM, before)
+    crash = cli_jobs.crash_of(status)
+    if not crash:
+        return status
+    named = ", ".join(Path(word).name for word in words if Path(word).suffix.lower() in OTHER_FORMATS)
+    sys.stderr.write(f"limb-ik: {crash} while it worked on {named}\n")
+    return 1
