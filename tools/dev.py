@@ -19,6 +19,7 @@ import checking
 import environments as envs
 import full_blender
 import packing
+import scenarios
 from environments import ROOT, SetupError
 
 
@@ -89,6 +90,11 @@ def command_bench(version: str | None, rest: Sequence[str]) -> int:
     return max(codes, default=0)
 
 
+def command_scenarios(version: str | None, rest: Sequence[str]) -> int:
+    """Scenario × Blender: what the tests of each scenario ended with; arguments go to pytest."""
+    return scenarios.table(scenarios.columns(version), rest)
+
+
 def command_blender(version: str | None, rest: Sequence[str]) -> int:
     """The test suite inside every full Blender of LIMB_IK_BLENDER."""
     codes = []
@@ -128,6 +134,7 @@ COMMANDS: dict[str, Callable[[str | None, Sequence[str]], int]] = {
     "test": command_test,
     "check": command_check,
     "build": command_build,
+    "scenarios": command_scenarios,
     "bench": command_bench,
     "gui": command_gui,
     "blender": command_blender,
