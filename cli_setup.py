@@ -32,6 +32,7 @@ from .rig.setup import ChainPlan
 NOT_CARRIED = {
     *("solver", "chain_length", "end_bone", "end_rotation", "bend_axis", "end_offset", "status", "error", "message"),
     *("target", "target_bone", "target_space", "target_rest", "pole", "pole_bone", "pole_rest"),
+    "ground",
 }
 
 # What inspect leaves out: matrices that mean something in their own file only.

@@ -197,6 +197,11 @@ CHAIN_SPECS = (
     _number("tolerance", "Tolerance", 0.001, 0.0, 1e6, "Distance in the world at which solving stops", precision=5),
     _switch("use_warm_start", "Warm Start", False, "Start from the pose solved for the frame before"),
     _switch("use_limits", "Limits", True, "Keep joints within their limits"),
+    _object("ground", "Ground", "Surface that the end is kept above, at the height that the motion has over its floor"),
+    _number(
+        "ground_amount", "Slope", 1.0, 0.0, 1.0, "How much the end bone is turned to the ground", subtype='FACTOR'
+    ),
+    _number("ground_floor", "Floor", 0.0, -1e6, 1e6, "Height of the motion's floor above the armature's origin"),
     _enum("look_axis", "Look Axis", AXES, 'Y'),
     _enum("up_axis", "Up Axis", AXES, 'Z'),
     Spec(

@@ -33,11 +33,11 @@ LEG, ARM = "leg", "arm"
 class FootMotion:
     """One chain's end over the frames of a range, as seen.
 
-    Space: world. ``roots``, ``ends``, ``toes``, ``poles``: frames × 3 (toes: the ball of a foot, or its
-    tail; None for hands; ``poles``: where the pole has to be for the bend that is seen, None without pole).
-    ``turns``: orientation of the end bone, frames × 4. ``lengths``: of the limb; ``reaches``: how much of it
-    IK uses. ``targets``: matrices of the target as it is, ``above`` those of what it hangs on: target =
-    above · location and rotation; ``poles_above`` likewise.
+    Space: world. ``roots``, ``ends``, ``toes``, ``toe_ends``, ``poles``: frames × 3. ``toes``: the ball of a foot,
+    or its tail; None for hands; ``toe_ends``: tail of the toe bone; ``poles``: where the pole has to be for the
+    bend that is seen, None without pole. ``turns``: orientation of the end bone, frames × 4. ``lengths``: of the
+    limb; ``reaches``: how much of it IK uses. ``targets``: matrices of the target as it is, ``above`` those of
+    what it hangs on: target = above · location and rotation; ``poles_above`` likewise.
     """
 
     chain: ChainSetup
@@ -51,6 +51,7 @@ class FootMotion:
     targets: Floats
     above: Floats
     toes: Floats | None = None
+    toe_ends: Floats | None = None
     poles: Floats | None = None
     poles_above: Floats | None = None
 
@@ -139,6 +140,7 @@ class _Seen(NamedTuple):
     targets: Matrix
     above: Matrix
     toes: Vector | None
+    toe_ends: Vector | None
     poles: Vector | None
     poles_above: Matrix | None
 
@@ -165,6 +167,7 @@ def _read(run: Evaluation, rig: Rig, chain: ChainSetup, toe: str | None) -> _See
         targets=target,
         above=_above(run, chain.target_key),
         toes=None if toe is None else world @ _toe_point(rig, chain, toe),
+        toe_ends=world @ rig.state.tail(rig.setup.index[toe]) if toe else None,
         poles=None if pole is None else world @ solve_chain.fk_pole_point(chain, posed, tip.limb_ik_pole_angle),
         poles_above=None if pole is None else _above(run, pole),
     )
@@ -210,6 +213,7 @@ def _motion(obj: Any, chain: ChainSetup, kind: str, frames: Floats, seen: Sequen
         frames,
         *always,
         toes=column_if_any("toes"),
+        toe_ends=column_if_any("toe_ends"),
         poles=column_if_any("poles"),
         poles_above=column_if_any("poles_above"),
     )

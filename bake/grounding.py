@@ -198,28 +198,24 @@ def _stand(
 
 
 class _Walker:
-    """Asks the ground below one foot's ankle and ball along its path."""
+    """Asks the ground below one foot's ankle, ball and toes along its path."""
 
     def __init__(
         self, foot: FootMotion, flat: Held, terrain: _Terrain, floor: float, windows: Sequence[Span]
     ) -> None:
         self.foot, self.flat, self.terrain, self.floor, self.windows = foot, flat, terrain, floor, list(windows)
         self.misses = 0
-        self._arm = _mean_arm(foot)
-        ankles, balls = self.flat.points[:, 2], (self.flat.points + self.arms(self.flat.turns))[:, 2]
+        # From the ankle to each point, in the foot's own frame.
+        self._arms = [_own_arms(foot, points) for points in (foot.ends, foot.toes, foot.toe_ends) if points is not None]
         touching = np.concatenate([np.arange(one.first, one.last + 1) for one in windows])
-        # How far ankle and ball are above the floor: never less than where they rest.
-        self._clearances = [
-            np.minimum(np.maximum(heights - floor, 0.0), max(0.0, float(heights[touching].min()) - floor))
-            for heights in (ankles, balls)
-        ]
-
-    def arms(self, turns: Floats) -> Floats:
-        """From ankle to ball, for orientations of the foot."""
-        return holding.rotated(turns, np.tile(self._arm, (len(turns), 1)))
+        # How far each point is above the floor: never less than where it rests.
+        self._clearances = []
+        for arms in self._arms:
+            heights = (flat.points + holding.rotated(flat.turns, arms))[:, 2] - floor
+            self._clearances.append(np.clip(heights, 0.0, max(0.0, float(heights[touching].min()))))
 
     def contact_levels(self, amount: float) -> tuple[list[float], Floats]:
-        """Height above the floor and normal of the ground in each contact; the ball is above the ground, too."""
+        """Height above the floor and normal of the ground in each contact; the toes are above the ground, too."""
         heights: list[float] = []
         normals = []
         for window in self.windows:
@@ -231,7 +227,7 @@ class _Walker:
             normals.append(normal)
             inside = np.arange(window.first, window.last + 1)
             turn = grounding.tilts(len(inside), [Span(0, len(inside) - 1)], normal[None, :], amount)
-            buried = self._buried(inside, np.full(len(inside), level), turn, parts=(1,))
+            buried = self._buried(inside, np.full(len(inside), level), turn, first_point=1)
             heights.append(level + float(buried.max()))
         return heights, np.array(normals)
 
@@ -256,7 +252,7 @@ class _Walker:
         found = np.zeros(len(levels))
         for swing in self.swings():
             inside = np.arange(swing.first, swing.last + 1)
-            found[inside] = self._buried(inside, levels[inside], tilts[inside], parts=(0, 1))
+            found[inside] = self._buried(inside, levels[inside], tilts[inside], first_point=0)
         return found
 
     def swings(self) -> list[Span]:
@@ -265,17 +261,17 @@ class _Walker:
         begins = [*(one.first for one in self.windows), len(self.foot.frames)]
         return [Span(a + 1, b - 1) for a, b in zip(ends, begins, strict=True) if b - a > 1]
 
-    def _buried(self, inside: Any, levels: Floats, tilts: Floats, parts: Sequence[int]) -> Floats:
+    def _buried(self, inside: Any, levels: Floats, tilts: Floats, first_point: int) -> Floats:
+        """By how much points of the foot are in the ground, from the ankle (0) or the ball (1) on."""
         turns = rows.multiply(tilts.T, self.flat.turns[inside].T).T
         ankles = self.flat.points[inside] + levels[:, None] * np.array((0.0, 0.0, 1.0))
-        points = (ankles, ankles + self.arms(turns))
         found = np.zeros(len(inside))
-        for part in parts:
+        for arms, clearances in list(zip(self._arms, self._clearances, strict=True))[first_point:]:
+            points = ankles + holding.rotated(turns, arms[inside])
             for row, index in enumerate(inside):
-                hit = self._below(int(index), points[part][row], float(levels[row]))
+                hit = self._below(int(index), points[row], float(levels[row]))
                 if hit is not None:
-                    deep = hit.point.z + self._clearances[part][index] - points[part][row, 2]
-                    found[row] = max(found[row], deep)
+                    found[row] = max(found[row], hit.point.z + clearances[index] - points[row, 2])
         return found
 
     def _below(self, index: int, point: Floats, level: float) -> Hit | None:
@@ -285,10 +281,9 @@ class _Walker:
         return hit
 
 
-def _mean_arm(foot: FootMotion) -> Floats:
-    if foot.toes is None:
-        return np.zeros(3)
-    own: Floats = rows.rotate(rows.conjugate(foot.turns.T), (foot.toes - foot.ends).T).T.mean(axis=0)
+def _own_arms(foot: FootMotion, points: Floats) -> Floats:
+    """From the ankle to a point that moves with the foot, on each frame, in the foot's frame."""
+    own: Floats = rows.rotate(rows.conjugate(foot.turns.T), (points - foot.ends).T).T
     return own
 
 
@@ -360,9 +355,9 @@ def _work(obj: Any, one: _Standing, offsets: Floats, ramp: _Ramp, options: Groun
 
 
 def _depth(foot: FootMotion, terrain: _Terrain) -> float:
-    """How far ankle or ball is below the ground at most, in parts of the leg's length."""
+    """How far ankle, ball or toes are below the ground at most, in parts of the leg's length."""
     deepest = 0.0
-    for points in (foot.ends, foot.toes):
+    for points in (foot.ends, foot.toes, foot.toe_ends):
         for index, point in enumerate(() if points is None else points):
             hit = terrain.below(index, point, float(foot.roots[index, 2]))
             if hit is not None:

@@ -34,7 +34,7 @@ CHAIN_SETTINGS = (
     "solver", "chain_length", "end_bone", "target", "target_bone", "pole", "pole_bone", "target_space", "target_rest",
     "pole_rest", "pole_angle", "bend_axis", "use_ik", "weight", "blend_time", "mute", "softness", "max_reach",
     "end_rotation", "end_offset", "iterations", "tolerance", "use_warm_start", "use_limits", "look_axis", "up_axis",
-    "root", "made_target", "made_pole",
+    "ground", "ground_amount", "ground_floor", "root", "made_target", "made_pole",
 )  # fmt: skip
 CHAINED_CONSTRAINTS = {'IK', 'SPLINE_IK'}
 
@@ -72,6 +72,9 @@ class ChainSetup:
     limits: tuple[JointLimits, ...]
     shares: tuple[float, ...]
     loose: tuple[Loose, ...] = ()
+    ground_key: tuple[marks.Key, str] | None = None
+    ground_amount: float = 1.0
+    ground_floor: float = 0.0
     problem: str = ""
     note: str = ""
 
@@ -252,6 +255,9 @@ def _read_chain(obj: bpy.types.Object, tip: Any, index: dict[str, int]) -> Chain
         up_axis=AXES[tip.limb_ik_up_axis],
         limits=tuple(limits_of(bone) for bone in turned),
         shares=tuple(bone.limb_ik_joint_share for bone in turned),
+        ground_key=_link(tip.limb_ik_ground, ""),
+        ground_amount=tip.limb_ik_ground_amount,
+        ground_floor=tip.limb_ik_ground_floor,
         loose=loose_of(tip, bones),
     )
     problem = migrate.problem(obj) or _length_problem(tip, count, len(row)) or _problem(obj, tip, turned, chain)
@@ -319,6 +325,8 @@ def _problem(obj: bpy.types.Object, tip: Any, turned: list[Any], chain: ChainSet
             return f"constraint '{name}' on '{bone.name}' is active"
         if reason := joint_limits.is_valid(limits_of(bone)):
             return f"limits of '{bone.name}': {reason}"
+    if tip.limb_ik_ground is not None and (words := _target_problem("ground", tip.limb_ik_ground, "")):
+        return words
     return _target_problem("target", tip.limb_ik_target, tip.limb_ik_target_bone)
 
 

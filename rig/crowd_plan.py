@@ -93,6 +93,7 @@ def _is_plain(setup: RigSetup, chain: ChainSetup, turned: set[int]) -> bool:
         and not chain.target_key[1]
         and (chain.pole_key is None or not chain.pole_key[1])
         and chain.target_space == 'WORLD'
+        and chain.ground_key is None
         and chain.end_rotation in ('KEEP_LOCAL', 'TARGET')
         and (chain.end < 0 or setup.parents[chain.end] == chain.bones[1])
         and not (chain.use_limits and any(one.kind != JointKind.FREE for one in chain.limits))

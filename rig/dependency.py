@@ -25,7 +25,10 @@ LINKS = {
     "end": (None, "end_bone"),
     "target": ("target", "target_bone"),
     "pole": ("pole", "pole_bone"),
+    "ground": ("ground", None),
 }
+# The links to what Blender has to evaluate for the chains of a rig.
+EVALUATED_LINKS = ("target", "pole", "ground")
 
 
 def solver_changed(bone: Any, context: Any) -> None:
@@ -70,7 +73,7 @@ def rebuild(obj: bpy.types.Object) -> None:
         return
     if is_first:
         migrate.stamp(obj)
-    _drive(obj, NUMBER_PATH, [(role, tip) for tip in tips for role in ("target", "pole")])
+    _drive(obj, NUMBER_PATH, [(role, tip) for tip in tips for role in EVALUATED_LINKS])
     names = [(role, tip) for tip in tips for role in LINKS]
     _drive(obj, NAMES_PATH, names).mute = True
 
@@ -80,7 +83,7 @@ def _drive(obj: bpy.types.Object, path: str, links: list[tuple[str, Any]]) -> An
     curve.driver.type = 'SUM'
     for number, (role, tip) in enumerate(links):
         target, bone_name = _link(obj, tip, role)
-        if target is None or (role != "target" and role != "pole" and not bone_name):
+        if target is None or (role not in EVALUATED_LINKS and not bone_name):
             continue
         variable = curve.driver.variables.new()
         variable.name = f"{role}_{number}"

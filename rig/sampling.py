@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import bpy
 
 from . import compat, dependency, fk_pose, live_pause, marks, needs, order
+from .chains import setup_of
 from .evaluate import Evaluation, evaluate
 
 T = TypeVar("T")
@@ -86,6 +87,7 @@ def visited(
     """
     rigs = [obj for obj in marks.rigs() if obj.is_editable]
     rigs += [obj for obj in objects if obj not in rigs]
+    beside = [*beside, *_grounds(rigs)]
     need = needs.scene_need(context.scene, [*objects, *beside])
     place = _own_scene(context.scene, objects, beside) if need is None else _users_scene(context)
     with live_pause.paused(), _showing_fk(rigs), place as (scene, layer):
@@ -98,6 +100,12 @@ def visited(
             depsgraph = layer.depsgraph
             held = [rig for rig in rigs if rig.evaluated_get(depsgraph).is_evaluated]
             yield look(depsgraph, held, frame)
+
+
+def _grounds(rigs: Sequence[bpy.types.Object]) -> list[bpy.types.Object]:
+    """The surfaces that chains are kept above: their geometry has to be evaluated, not their place alone."""
+    keys = {chain.ground_key[0]: None for rig in rigs for chain in setup_of(rig).chains if chain.ground_key is not None}
+    return [bpy.data.objects[key] for key in keys]  # type: ignore[index]
 
 
 def _played_first(before: int | None, frame: float) -> range:

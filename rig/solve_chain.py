@@ -17,7 +17,7 @@ from mathutils import Matrix, Quaternion, Vector
 from ..solvers import blending, fabrik, leg, look_at, rotations, two_bone, two_bone_limits
 from ..solvers.chain import Chain, Goal, Joint, JointKind, Solution, Status
 from ..solvers.rotations import Quat
-from . import channels, uneven_scale, warm_start
+from . import channels, live_ground, uneven_scale, warm_start
 from .chains import ChainSetup
 from .joint_words import with_bone_names
 from .posed_chain import is_uneven, local_rotations, read_chain, scale_problem, world_scale
@@ -58,6 +58,11 @@ def solve(run: Evaluation, rig: Rig, chain: ChainSetup) -> Readout:
     posed = read_chain(rig.state, chain)
     target = matrix_to_armature(run.world(rig.obj), run.linked_world(chain.target_key))
     goal = _goal(run, rig, chain, posed, target, tip)
+    end, ground_note = _end_rotations(rig, chain, target), ""
+    if chain.ground_key is not None and chain.solver in POLE_DIRECTIONS:
+        found = live_ground.grounded(run, rig, chain, goal, None if end is None else end.wanted)
+        goal, ground_note = found.goal, found.note
+        end = None if end is None else replace(end, wanted=rotations.multiply(found.tilt, end.wanted))
     fk = {bone: rig.state.rotations[bone] for bone in chain.turned if bone not in rig.setup.driven}
     if chain.use_warm_start and chain.solver in warm_start.ITERATIVE:
         solution = _warm(run, rig, chain, posed, goal)
@@ -67,14 +72,13 @@ def solve(run: Evaluation, rig: Rig, chain: ChainSetup) -> Readout:
     else:
         solution = SOLVERS[chain.solver](posed, goal)
         full = local_rotations(rig.state, chain, posed, solution)
-    end = _end_rotations(rig, chain, target)
     for bone, rotation in fk.items():
         rig.state.turn(bone, blending.blend(rotation, full[bone], weight))
         rig.turned.add(bone)
     if end is None:
-        return _readout(rig, chain, solution, ZERO_SCALE_AT_END if turns_end(rig, chain) else "")
+        return _readout(rig, chain, solution, ZERO_SCALE_AT_END if turns_end(rig, chain) else ground_note)
     _turn_end(rig, chain, end, weight)
-    return _readout(rig, chain, solution)
+    return _readout(rig, chain, solution, ground_note)
 
 
 def _warm(run: Evaluation, rig: Rig, chain: ChainSetup, posed: Chain, goal: Goal) -> Solution:
