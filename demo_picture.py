@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -39,6 +40,28 @@ FLOOR: Colour = (0.78, 0.8, 0.83, 1.0)
 VIEW = Vector((-1.0, -0.62, 0.2)).normalized()
 VIEW_HEIGHT = 2.3
 VIEW_CENTRE = 0.86
+CAMERA_DISTANCE = 8.0
+# Parts of the picture's height: text, and its first line above the lower edge.
+TEXT_SIZE, TEXT_PLACE = 0.037, 0.035
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How a panel looks: from where (unit vector to the camera), metres from top to bottom, pixels."""
+
+    direction: Vector
+    height: float
+    width_px: int
+    height_px: int
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A frame, its caption of one or more lines, and the point in the panel's middle. Space: world."""
+
+    frame: int
+    caption: str
+    centre: Vector
 
 
 def dress(
@@ -49,22 +72,22 @@ def dress(
     has_floor: bool = True,
 ) -> None:
     """Hangs a jointed figure on the bones, gives a ball a body, and lights the stage."""
-    body, limb, hot = _material("Body", BODY), _material("Limb", LIMB), _material("Reach", REACHING)
+    body, limb, hot = material_of("Body", BODY), material_of("Limb", LIMB), material_of("Reach", REACHING)
     for bone in pose_bones(obj):
         kind = bone.name.removesuffix(".L").removesuffix(".R")
         if kind in THICKNESS:
             material = hot if bone.name in reaching else body if kind.startswith(("spine", "shoulder")) else limb
-            _hang(obj, bone, THICKNESS[kind], material)
+            hang(obj, bone, THICKNESS[kind], material)
     if ball is not None:
-        _sphere("Ball", 0.075, _material("Ball", BALL), ball)
+        sphere("Ball", 0.075, material_of("Ball", BALL), ball)
     if has_floor:
-        _floor()
-    _light()
+        floor()
+    light_stage()
 
 
 def paint(obj: bpy.types.Object, colour: Colour) -> None:
     """Gives a mesh object one colour."""
-    cast(bpy.types.Mesh, obj.data).materials.append(_material(obj.name, colour))
+    cast(bpy.types.Mesh, obj.data).materials.append(material_of(obj.name, colour))
 
 
 def pose_strip(
@@ -79,22 +102,36 @@ def pose_strip(
         bone: Its bone to go along with.
         height: Of the picture's middle; None goes up and down with the bone, too.
     """
-    camera, caption = _camera(), _caption()
-    _render_settings()
+    render_panels(path, _following(frames, follow, bone, height), View(VIEW, VIEW_HEIGHT, PANEL_WIDTH, PANEL_HEIGHT))
+
+
+def _following(frames: Mapping[int, str], follow: bpy.types.Object, bone: str, height: float | None) -> Iterator[Panel]:
+    for frame, text in frames.items():
+        current_scene().frame_set(frame)
+        head = evaluated(follow).matrix_world @ pose_bones(evaluated(follow))[bone].head
+        yield Panel(frame, text, Vector((head.x, head.y, head.z if height is None else height)))
+
+
+def render_panels(path: Path, panels: Iterable[Panel], view: View) -> None:
+    """Renders panels and writes them side by side as one PNG; camera and caption go again."""
+    camera = _camera(view)
+    caption = _caption(view)
+    _render_settings(view)
     with tempfile.TemporaryDirectory(prefix="limb_ik_") as folder:
-        panels = []
-        for frame, text in frames.items():
-            current_scene().frame_set(frame)
-            head = evaluated(follow).matrix_world @ pose_bones(evaluated(follow))[bone].head
-            _aim(camera, Vector((head.x, head.y, head.z if height is None else height)))
-            cast(Any, caption.data).body = text
-            panels.append(_render(Path(folder) / f"{frame}.png"))
-    _save(np.hstack(panels), path)
+        done = []
+        for panel in panels:
+            current_scene().frame_set(panel.frame)
+            camera.location = panel.centre + view.direction * CAMERA_DISTANCE
+            lines = panel.caption.count("\n")
+            caption.location.y = (TEXT_PLACE - 0.5 + 1.1 * TEXT_SIZE * lines) * view.height
+            cast(Any, caption.data).body = panel.caption
+            done.append(_render(Path(folder) / f"{panel.frame}.png", view))
+    _save(np.hstack(done), path)
     for helper in (caption, camera):
         bpy.data.objects.remove(helper)
 
 
-def _hang(obj: bpy.types.Object, bone: bpy.types.PoseBone, radius: float, material: bpy.types.Material) -> None:
+def hang(obj: bpy.types.Object, bone: bpy.types.PoseBone, radius: float, material: bpy.types.Material) -> None:
     """A spindle from the bone's head to its tail; bone children have their origin at the tail."""
     length = bone.bone.length
     verts, faces = _spindle(radius, length)
@@ -120,11 +157,14 @@ def _spindle(radius: float, length: float) -> tuple[list[tuple[float, float, flo
     return verts, faces
 
 
-def _sphere(name: str, radius: float, material: bpy.types.Material, parent: bpy.types.Object) -> None:
+def sphere(name: str, radius: float, material: bpy.types.Material, parent: bpy.types.Object) -> bpy.types.Object:
+    """A ball about the origin of its parent."""
     verts, faces = _spindle(radius, 1.4 * radius)
     mesh = bpy.data.meshes.new(name)
     mesh.from_pydata([(x, y + 0.7 * radius, z) for x, y, z in verts], [], faces)
-    _add(bpy.data.objects.new(name, mesh), material).parent = parent
+    ball = _add(bpy.data.objects.new(name, mesh), material)
+    ball.parent = parent
+    return ball
 
 
 def _add(part: bpy.types.Object, material: bpy.types.Material) -> bpy.types.Object:
@@ -135,7 +175,8 @@ def _add(part: bpy.types.Object, material: bpy.types.Material) -> bpy.types.Obje
     return part
 
 
-def _material(name: str, colour: Colour) -> bpy.types.Material:
+def material_of(name: str, colour: Colour) -> bpy.types.Material:
+    """A material of one colour."""
     material = bpy.data.materials.new(name)
     if material.node_tree is None:  # up to Blender 4.5; later ones have nodes always
         material.use_nodes = True
@@ -145,13 +186,15 @@ def _material(name: str, colour: Colour) -> bpy.types.Material:
     return material
 
 
-def _floor() -> None:
+def floor() -> None:
+    """A wide, light floor at height 0."""
     mesh = bpy.data.meshes.new("Floor")
     mesh.from_pydata([(-60, -60, 0), (60, -60, 0), (60, 60, 0), (-60, 60, 0)], [], [(0, 1, 2, 3)])
-    _add(bpy.data.objects.new("Floor", mesh), _material("Floor", FLOOR))
+    _add(bpy.data.objects.new("Floor", mesh), material_of("Floor", FLOOR))
 
 
-def _light() -> None:
+def light_stage() -> None:
+    """Sun and sky."""
     light: Any = bpy.data.lights.new("Sun", 'SUN')
     light.energy, light.angle = 1.9, 0.3
     sun = bpy.data.objects.new("Sun", light)
@@ -165,52 +208,48 @@ def _light() -> None:
     current_scene().world = world
 
 
-def _camera() -> bpy.types.Object:
+def _camera(view: View) -> bpy.types.Object:
     data = bpy.data.cameras.new("Camera")
-    data.type, data.ortho_scale = 'ORTHO', VIEW_HEIGHT
+    data.type, data.ortho_scale = 'ORTHO', view.height * max(1.0, view.width_px / view.height_px)
     camera = bpy.data.objects.new("Camera", data)
-    camera.rotation_euler = VIEW.to_track_quat('Z', 'Y').to_euler()
+    camera.rotation_euler = view.direction.to_track_quat('Z', 'Y').to_euler()
     current_scene().collection.objects.link(camera)
     current_scene().camera = camera
     return camera
 
 
-def _caption() -> bpy.types.Object:
-    """A line of text near the lower edge of the picture, in front of everything."""
+def _caption(view: View) -> bpy.types.Object:
+    """Text near the lower edge of the picture, in front of everything."""
     curve: Any = bpy.data.curves.new("Caption", 'FONT')
-    curve.size, curve.align_x = 0.085, 'CENTER'
+    curve.size, curve.align_x = TEXT_SIZE * view.height, 'CENTER'
     caption = bpy.data.objects.new("Caption", curve)
     caption.parent = current_scene().camera
-    caption.location = (0.0, -0.465 * VIEW_HEIGHT, -1.0)
-    curve.materials.append(_material("Ink", (0.02, 0.02, 0.03, 1.0)))
+    caption.location = (0.0, 0.0, -1.0)
+    curve.materials.append(material_of("Ink", (0.02, 0.02, 0.03, 1.0)))
     current_scene().collection.objects.link(caption)
     return caption
 
 
-def _aim(camera: bpy.types.Object, point: Vector) -> None:
-    camera.location = point + VIEW * 8.0
-
-
-def _render_settings() -> None:
+def _render_settings(view: View) -> None:
     scene = current_scene()
     cast(Any, scene.render).engine = 'CYCLES'
     cycles = cast(Any, scene).cycles
     cycles.device, cycles.samples, cycles.max_bounces, cycles.diffuse_bounces = 'CPU', SAMPLES, 2, 1
     cycles.use_denoising, cycles.denoising_quality, cycles.denoising_prefilter = True, 'FAST', 'NONE'
-    scene.render.resolution_x, scene.render.resolution_y = PANEL_WIDTH, PANEL_HEIGHT
+    scene.render.resolution_x, scene.render.resolution_y = view.width_px, view.height_px
     scene.render.resolution_percentage = 100
     scene.render.image_settings.file_format = 'PNG'
     cast(Any, scene.view_settings).view_transform = 'Standard'
     scene.render.use_persistent_data = True
 
 
-def _render(path: Path) -> NDArray[np.float32]:
+def _render(path: Path, view: View) -> NDArray[np.float32]:
     current_scene().render.filepath = str(path)
     bpy.ops.render.render(write_still=True)
     image = bpy.data.images.load(str(path))
-    pixels = np.empty(PANEL_WIDTH * PANEL_HEIGHT * image.channels, dtype=np.float32)
+    pixels = np.empty(view.width_px * view.height_px * image.channels, dtype=np.float32)
     cast(Any, image).pixels.foreach_get(pixels)
-    panel = pixels.reshape(PANEL_HEIGHT, PANEL_WIDTH, image.channels)[:, :, :3]
+    panel = pixels.reshape(view.height_px, view.width_px, image.channels)[:, :, :3]
     bpy.data.images.remove(image)
     return panel
 
