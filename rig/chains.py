@@ -7,7 +7,7 @@ This module must not solve or write a pose.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import bpy
@@ -17,7 +17,7 @@ from mathutils import Matrix, Vector
 from ..solvers import joint_limits, rotations
 from ..solvers.bend_plane import rest_bend_axis
 from ..solvers.chain import JointKind, JointLimits
-from . import dependency, marks, migrate
+from . import constrained, dependency, marks, migrate
 from .loose import Loose, loose_of
 from .session import pose_bones
 
@@ -36,7 +36,6 @@ CHAIN_SETTINGS = (
     "end_rotation", "end_offset", "iterations", "tolerance", "use_warm_start", "use_limits", "look_axis", "up_axis",
     "ground", "ground_amount", "ground_floor", "root", "made_target", "made_pole",
 )  # fmt: skip
-CHAINED_CONSTRAINTS = {'IK', 'SPLINE_IK'}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ class RigSetup:
 
     ``offsets``: rest matrix of each bone in its parent's rest space (of roots: armature
     space). ``is_plain``: the bone inherits everything, so pose = parent · offset ·
-    basis. ``is_constrained``: something beside its own channels moves the bone.
+    basis. ``is_constrained``: something beside its own channels may move the bone: ``holds``.
     ``driven``: a driver holds its rotation. ``held``: the bones that chains turn, and those whose FK is stored
     since one did.
     """
@@ -100,6 +99,7 @@ class RigSetup:
     driven: frozenset[int]
     chains: tuple[ChainSetup, ...]
     held: tuple[int, ...]
+    holds: constrained.Holds = field(default_factory=dict)
 
 
 # What is known of a rig that was changed in edit mode: its pose bones have no bone to read until that ends (measured).
@@ -160,7 +160,8 @@ def read_setup(obj: bpy.types.Object) -> RigSetup:
     for number, parent in enumerate(parents):
         if parent >= 0:
             children[parent].append(number)
-    found = [_read_chain(obj, bone, index) for bone in dependency.tips_of(obj)]
+    holds = constrained.holds_of(obj, bones, index)
+    found = [_read_chain(obj, bone, index, holds) for bone in dependency.tips_of(obj)]
     driven = _driven_bones(obj, index)
     return RigSetup(
         names=names,
@@ -169,10 +170,11 @@ def read_setup(obj: bpy.types.Object) -> RigSetup:
         children=tuple(tuple(row) for row in children),
         offsets=_offsets(obj, parents),
         is_plain=tuple(_is_plain(bone.bone) for bone in bones),
-        is_constrained=_constrained(bones, index),
+        is_constrained=frozenset(holds),
         driven=driven,
         chains=tuple(_refuse_shared(found, parents)),
         held=tuple(sorted(_held(obj, found) - driven)),
+        holds=holds,
     )
 
 
@@ -195,19 +197,6 @@ def _is_plain(bone: bpy.types.Bone) -> bool:
     return bone.use_inherit_rotation and bone.inherit_scale == 'FULL' and bone.use_local_location
 
 
-def _constrained(bones: Any, index: dict[str, int]) -> frozenset[int]:
-    found: set[int] = set()
-    for bone in bones:
-        for constraint in bone.constraints:
-            if constraint.mute:
-                continue
-            found.add(index[bone.name])
-            if constraint.type in CHAINED_CONSTRAINTS:
-                row = [bone, *bone.parent_recursive]
-                found.update(index[one.name] for one in row[: constraint.chain_count or len(row)])
-    return frozenset(found)
-
-
 def _driven_bones(obj: bpy.types.Object, index: dict[str, int]) -> frozenset[int]:
     if obj.animation_data is None:
         return frozenset()
@@ -226,7 +215,7 @@ def _link(target: bpy.types.Object | None, bone_name: str) -> tuple[marks.Key, s
     return marks.key_of(target), bone_name
 
 
-def _read_chain(obj: bpy.types.Object, tip: Any, index: dict[str, int]) -> ChainSetup:
+def _read_chain(obj: bpy.types.Object, tip: Any, index: dict[str, int], holds: constrained.Holds) -> ChainSetup:
     row = [tip, *tip.parent_recursive]
     count = tip.limb_ik_chain_length or len(row)
     bones = list(reversed(row[:count]))
@@ -260,7 +249,7 @@ def _read_chain(obj: bpy.types.Object, tip: Any, index: dict[str, int]) -> Chain
         ground_floor=tip.limb_ik_ground_floor,
         loose=loose_of(tip, bones),
     )
-    problem = migrate.problem(obj) or _length_problem(tip, count, len(row)) or _problem(obj, tip, turned, chain)
+    problem = migrate.problem(obj) or _length_problem(tip, count, len(row)) or _problem(obj, tip, turned, chain, holds)
     return replace(chain, problem=problem)
 
 
@@ -315,24 +304,21 @@ def _length_problem(tip: Any, count: int, available: int) -> str:
     return ""
 
 
-def _problem(obj: bpy.types.Object, tip: Any, turned: list[Any], chain: ChainSetup) -> str:
+def _problem(
+    obj: bpy.types.Object, tip: Any, turned: list[Any], chain: ChainSetup, holds: constrained.Holds
+) -> str:
     if tip.limb_ik_end_bone and chain.end < 0:
         return f"end bone '{tip.limb_ik_end_bone}' is missing"
     if chain.end >= 0 and tip.limb_ik_end_bone in {tip.name, *(bone.name for bone in tip.parent_recursive)}:
         return f"end bone '{tip.limb_ik_end_bone}' is part of the chain or above it"
-    for bone in turned:
-        if name := active_constraint(bone):
-            return f"constraint '{name}' on '{bone.name}' is active"
+    for number, bone in zip(chain.turned, turned, strict=True):
+        if words := constrained.always_acting(holds.get(number, ()), pose_bones(obj)):
+            return words
         if reason := joint_limits.is_valid(limits_of(bone)):
             return f"limits of '{bone.name}': {reason}"
     if tip.limb_ik_ground is not None and (words := _target_problem("ground", tip.limb_ik_ground, "")):
         return words
     return _target_problem("target", tip.limb_ik_target, tip.limb_ik_target_bone)
-
-
-def active_constraint(bone: Any) -> str:
-    """Name of the first constraint that acts on a bone, empty where none does."""
-    return next((one.name for one in bone.constraints if not one.mute and one.influence > 0.0), "")
 
 
 def is_in_a_scene(obj: bpy.types.Object) -> bool:
@@ -351,7 +337,7 @@ def _target_problem(role: str, target: bpy.types.Object | None, bone_name: str) 
 
 
 def _refuse_shared(found: list[ChainSetup], parents: tuple[int, ...]) -> list[ChainSetup]:
-    """One chain turns a bone: of two that would, the one with the deeper tip can't be solved."""
+    """One chain turns a bone: of two that would, the one with the deeper tip can't be solved. A muted one doesn't."""
 
     def depth(bone: int) -> int:
         return 0 if bone < 0 else 1 + depth(parents[bone])
@@ -362,7 +348,7 @@ def _refuse_shared(found: list[ChainSetup], parents: tuple[int, ...]) -> list[Ch
         taken = next((owners[bone] for bone in chain.turned if bone in owners), "")
         if not chain.problem and taken:
             chain = replace(chain, problem=f"a bone of it is turned by the chain of '{taken}'")
-        if not chain.problem:
+        if not chain.problem and not chain.is_muted:
             owners.update(dict.fromkeys(chain.turned, chain.tip))
         checked[chain.tip] = chain
     return [checked[chain.tip] for chain in found]

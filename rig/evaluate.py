@@ -15,7 +15,7 @@ import bpy
 from mathutils import Matrix
 
 from ..solvers.chain import Status
-from . import crowd, dependency, fk_pose, hanging, marks, order, readouts, solve_chain
+from . import constrained, crowd, dependency, fk_pose, hanging, marks, order, readouts, solve_chain
 from .chains import ChainSetup, RigSetup, setup_of
 from .fk_pose import Raw
 from .raw_pose import RawPose
@@ -42,6 +42,10 @@ class Rig:
     fk: dict[int, Raw] = field(default_factory=dict)
     turned: set[int] = field(default_factory=set)
     is_live: bool = True
+
+    def constraint_on(self, bone: int) -> str:
+        """What to say of the constraint that moves a bone at this moment; empty where none does."""
+        return constrained.acting_now(self.setup.holds.get(bone, ()), self.state.bones)
 
 
 @dataclass
@@ -200,7 +204,7 @@ def _put_fk(run: Evaluation, rig: Rig) -> None:
         else:
             raw = rig.raw.raw(bone)
         rig.fk[bone] = raw
-        if bone not in setup.is_constrained:
+        if bone not in setup.is_constrained or not rig.constraint_on(bone):
             rig.state.turn(bone, fk_pose.to_quat(raw, rig.raw.modes[bone]))
 
 
@@ -208,7 +212,13 @@ def _solve(run: Evaluation, rig: Rig, chain: ChainSetup) -> None:
     key = marks.key_of(rig.obj), chain.tip
     if chain.is_muted or not rig.is_live:
         run.readouts[key] = readouts.IDLE
-    elif chain.problem:
-        run.readouts[key] = readouts.Readout(Status.INVALID, message=chain.problem)
+    elif problem := chain.problem or _held(rig, chain):
+        run.readouts[key] = readouts.Readout(Status.INVALID, message=problem)
     else:
         run.readouts[key] = solve_chain.solve(run, rig, chain)
+
+
+def _held(rig: Rig, chain: ChainSetup) -> str:
+    """Why a chain can't be solved at this moment: a constraint whose influence is animated acts on a bone it turns."""
+    bones = (bone for bone in chain.turned if bone in rig.setup.is_constrained)
+    return next((words for bone in bones if (words := rig.constraint_on(bone))), "")

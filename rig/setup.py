@@ -9,13 +9,13 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import bpy
 from mathutils import Matrix, Vector
 
-from . import bend, chains, compat, controls, dependency, fk_pose, limbs, marks, match, posed_chain
+from . import bend, chains, compat, constrained, controls, dependency, fk_pose, limbs, marks, match, posed_chain
 from .errors import LimbIKError
 from .evaluate import Evaluation, evaluate
 from .limbs import Limb
@@ -76,7 +76,7 @@ def add_chains(context: bpy.types.Context, obj: bpy.types.Object, plans: Sequenc
         tips = [plan.tip for plan in plans]
         _refuse_invalid(obj, tips)
         run = read_fk(context, obj, tips)
-        places = {tip: match.matched(run, match.rig_of(run, obj), chains.chain_of(obj, tip)) for tip in tips}
+        places = {tip: _place_of(run, obj, tip) for tip in tips}
         world = match.rig_of(run, obj).state.world.copy()
         sizes = {tip: _length(run, obj, tip) for tip in tips}
     except LimbIKError:
@@ -95,6 +95,12 @@ def add_chains(context: bpy.types.Context, obj: bpy.types.Object, plans: Sequenc
     dependency.rebuild(obj)
     marks.touch(obj)
     return tips
+
+
+def _place_of(run: Evaluation, obj: bpy.types.Object, tip: str) -> match.Match:
+    """Where FK is, in either target space: what is an offset begins there, too, not at the armature's origin."""
+    chain = replace(chains.chain_of(obj, tip), target_space='WORLD')
+    return match.matched(run, match.rig_of(run, obj), chain)
 
 
 def check_armature(obj: bpy.types.Object | None) -> None:
@@ -280,9 +286,12 @@ def _blocked(obj: bpy.types.Object, plan: ChainPlan) -> str:
     """Why a limb can't have a chain: an active constraint on a bone that would be turned; empty where it can."""
     tip: Any = pose_bones(obj)[plan.tip]
     row = [tip, *tip.parent_recursive][: plan.chain_length]
+    bones: Any = pose_bones(obj)
+    index = {name: number for number, name in enumerate(bones.keys())}
+    holds = constrained.holds_of(obj, bones, index)
     for bone in [row[0], row[-1]] if plan.solver == 'TWO_BONE' else row:
-        if name := chains.active_constraint(bone):
-            return f"constraint '{name}' on '{bone.name}' is active; mute it or convert it first"
+        if words := constrained.acting_now(holds.get(index[bone.name], ()), bones):
+            return f"{words}; mute it or convert it first"
     return ""
 
 

@@ -1,0 +1,89 @@
+"""Constraints that move the bones of a rig: which may act, and which one does at a moment.
+
+A constraint without animation acts or doesn't; one whose influence or muting is keyed or
+driven is asked at every evaluation. Names and numbers only are kept. This module must
+not change a constraint or a pose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+
+from . import channels
+
+CHAINED_CONSTRAINTS = {'IK', 'SPLINE_IK'}
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """A constraint that may move a bone: the number of the bone that has it, and its name.
+
+    ``is_animated``: whether it acts changes with time.
+    """
+
+    owner: int
+    name: str
+    is_animated: bool
+
+
+Holds = Mapping[int, tuple[Hold, ...]]
+
+
+def holds_of(obj: bpy.types.Object, bones: Any, index: Mapping[str, int]) -> Holds:
+    """By bone number, the constraints that may move it: its own, and native IK from below that reaches up to it.
+
+    Args:
+        obj: the armature object.
+        bones: its original pose bones.
+        index: number of each bone name.
+    """
+    owners = [bone for bone in bones if len(bone.constraints)]
+    paths = [path for path, _ in channels.animated_paths(obj)] if owners else []
+    found: dict[int, tuple[Hold, ...]] = {}
+    for bone in owners:
+        for constraint in bone.constraints:
+            is_animated = _is_animated(constraint, paths)
+            if is_animated or acts(constraint):
+                hold = Hold(index[bone.name], constraint.name, is_animated)
+                for number in _reached(bone, constraint, index):
+                    found[number] = (*found.get(number, ()), hold)
+    return found
+
+
+def acts(constraint: Any) -> bool:
+    """Whether a constraint, original or evaluated, acts as it is set now."""
+    return not constraint.mute and constraint.influence > 0.0
+
+
+def always_acting(holds: Sequence[Hold], bones: Any) -> str:
+    """What to say of the first constraint that acts at any time; empty where there is none."""
+    return next((_words(hold, bones) for hold in holds if not hold.is_animated), "")
+
+
+def acting_now(holds: Sequence[Hold], bones: Any) -> str:
+    """What to say of the first constraint that acts on these evaluated pose bones; empty where none does."""
+    for hold in holds:
+        constraint = bones[hold.owner].constraints.get(hold.name)
+        if constraint is not None and acts(constraint):
+            return _words(hold, bones)
+    return ""
+
+
+def _words(hold: Hold, bones: Any) -> str:
+    return f"constraint '{hold.name}' on '{bones[hold.owner].name}' is active"
+
+
+def _is_animated(constraint: Any, paths: Sequence[str]) -> bool:
+    own = constraint.path_from_id() if paths else ""
+    return any(path in (f"{own}.influence", f"{own}.mute", f"{own}.enabled") for path in paths)
+
+
+def _reached(bone: Any, constraint: Any, index: Mapping[str, int]) -> list[int]:
+    if constraint.type not in CHAINED_CONSTRAINTS:
+        return [index[bone.name]]
+    row = [bone, *bone.parent_recursive]
+    return [index[one.name] for one in row[: constraint.chain_count or len(row)]]

@@ -1,0 +1,89 @@
+"""Rules of the data and the operators that hold for every rig, checked as a script or an animator meets them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import pytest
+import rigs
+
+pytestmark = pytest.mark.usefixtures("blank")
+
+
+def chain_on_lo(**settings: Any) -> tuple[Any, Any, Any]:
+    arm = rigs.l2b()
+    target, pole = rigs.empty("T", (0.6, -0.4, 1.2)), rigs.empty("P", (0, 3, 0.8))
+    tip = rigs.add_chain_by_properties(arm, "lo", target, pole, **settings)
+    rigs.update()
+    return arm, target, tip
+
+
+def test_a_constraint_without_influence_leaves_the_chain_and_the_others_at_work() -> None:
+    """An exception for one chain would stop every other one, too."""
+    arm, target, tip = chain_on_lo()
+    limit = tip.constraints.new("LIMIT_ROTATION")
+    limit.use_limit_x, limit.influence = True, 0.0
+    target.location.x = 0.3
+    rigs.update()
+    assert tip.limb_ik_status == "REACHED"
+    assert rigs.tip_error(arm, "lo", target) < 1e-5
+
+
+def test_a_constraint_whose_influence_is_keyed_counts_on_the_frames_where_it_acts() -> None:
+    arm, target, tip = chain_on_lo()
+    limit = tip.constraints.new("LIMIT_ROTATION")
+    limit.name, limit.use_limit_x = "Hold", True
+    for frame, influence in ((1, 0.0), (10, 1.0)):
+        limit.influence = influence
+        limit.keyframe_insert("influence", frame=frame)
+    rigs.update()
+    for frame, status in ((1, "REACHED"), (10, "INVALID"), (1, "REACHED")):
+        rigs.frame_set(frame)
+        assert tip.limb_ik_status == status
+    assert rigs.tip_error(arm, "lo", target) < 1e-5
+    rigs.frame_set(10)
+    assert "Hold" in tip.limb_ik_message
+
+
+def test_native_ik_from_below_that_reaches_into_the_chain_is_named() -> None:
+    arm, _, tip = chain_on_lo()
+    native = rigs.bone(arm, "hand").constraints.new("IK")
+    native.name, native.target, native.chain_count = "Old IK", rigs.empty("Old", (0.2, 0, 1.5)), 2
+    rigs.update()
+    assert tip.limb_ik_status == "INVALID"
+    assert "Old IK" in tip.limb_ik_message
+    native.mute = True
+    rigs.update()
+    assert tip.limb_ik_status == "REACHED"
+
+
+def test_a_muted_chain_turns_no_bone_so_another_may() -> None:
+    arm = rigs.c6()
+    first, second = rigs.empty("A", (0.5, 0, 1)), rigs.empty("B", (0.5, 0, 2))
+    upper = rigs.add_chain_by_properties(arm, "b4", first, solver="FABRIK", chain_length=3)
+    lower = rigs.add_chain_by_properties(arm, "b6", second, solver="FABRIK", chain_length=4)
+    rigs.update()
+    assert (upper.limb_ik_status, lower.limb_ik_status) == ("REACHED", "INVALID")
+    upper.limb_ik_mute = True
+    rigs.update()
+    assert (upper.limb_ik_status, lower.limb_ik_status) == ("IDLE", "REACHED")
+
+
+@pytest.mark.parametrize("kind", ["EMPTY", "BONE"])
+def test_offsets_begin_where_fk_is_not_at_the_armatures_origin(kind: str) -> None:
+    arm = rigs.legp(location=(3, 0, 0))
+    rigs.bone(arm, "thigh").rotation_quaternion = (1, 0.15, 0, 0)
+    rigs.update()
+    before = rigs.evaluated_pose(arm)
+    bpy.ops.limb_ik.add_limbs(armature=arm.name, arms=False, motion="FK", target_kind=kind)
+    rigs.update()
+    tip: Any = rigs.bone(arm, "shin")
+    pose = rigs.evaluated_pose(arm)
+
+    def place(obj: Any, name: str) -> Any:
+        return pose[name].head if name else rigs.world_position(obj)
+
+    assert (place(tip.limb_ik_target, tip.limb_ik_target_bone) - before["foot"].head).length < 1e-5
+    assert (place(tip.limb_ik_pole, tip.limb_ik_pole_bone) - before["shin"].head).length > 0.5
+    assert max((pose[name].head - before[name].head).length for name in before) < 1e-5
