@@ -139,11 +139,15 @@ HANDLERS: dict[str, Callable[..., None]] = {
 
 
 def register() -> None:
-    """Attach each handler once; also take them away when the process ends."""
+    """Attach each handler once; also take them away when the process ends. What is open is live at the next update."""
     for name, handler in HANDLERS.items():
         getattr(bpy.app.handlers, name).append(handler)
     marks.mark_all()
     atexit.register(_detach)
+    if hasattr(bpy.data, "objects"):  # not while Blender starts; a file is loaded after that
+        undo_post()
+        for obj in marks.rigs():
+            dependency.revalidate(obj)
 
 
 def unregister() -> None:

@@ -78,6 +78,14 @@ def rebuild(obj: bpy.types.Object) -> None:
     _drive(obj, NAMES_PATH, names).mute = True
 
 
+def revalidate(obj: bpy.types.Object) -> None:
+    """Blender marks drivers of a property that isn't registered as invalid, and leaves it at that."""
+    for path in (NUMBER_PATH, NAMES_PATH):
+        curve = _find_driver(obj, path)
+        if curve is not None and not curve.driver.is_valid and obj.is_editable:
+            curve.driver.is_valid = True
+
+
 def _drive(obj: bpy.types.Object, path: str, links: list[tuple[str, Any]]) -> Any:
     curve: Any = obj.driver_add(path)
     curve.driver.type = 'SUM'
