@@ -187,7 +187,8 @@ def _raw_frames(read: Stretch, chain: int, part: int) -> Floats:
     name = fk_pose.channel(read.modes[chain][part])
     place = 2 + sorted({fk_pose.channel(mode) for row in read.modes for mode in row}).index(name)
     bone, width = int(read.plan.bones[read.numbers[chain], part]), fk_pose.WIDTHS[name]
-    return np.array([row[place][bone * width : (bone + 1) * width] for row in read.bases], dtype=np.float64)
+    values = np.array([row[place] for row in read.bases], dtype=np.float64)
+    return values[:, bone * width : (bone + 1) * width]
 
 
 def _limbs(read: Stretch) -> limb_arrays.Limbs:

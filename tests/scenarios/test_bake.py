@@ -781,3 +781,92 @@ def test_a_part_of_another_bake_is_refused(tmp_path: Path) -> None:
     rigs.bone(obj, "lo").limb_ik_use_warm_start = True
     with pytest.raises(LimbIKError, match="warm start"):
         read_part(bpy.context, [obj], BakeOptions(1, 30), 1, 2)
+
+
+def linked(tmp_path: Path, kind: str, name: str) -> Any:
+    """A data-block of a library that is written from this file."""
+    path = str(tmp_path / "library.blend")
+    bpy.data.libraries.write(path, {getattr(bpy.data, kind)[name]})
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    with bpy.data.libraries.load(path, link=True) as (_, into):
+        setattr(into, kind, [name])
+    return getattr(bpy.data, kind)[name]
+
+
+def test_a_linked_action_is_refused_and_nothing_changes(tmp_path: Path) -> None:
+    rigs.key_rotation(rigs.bone(rigs.l2b("Source"), "up"), 1)
+    action = linked(tmp_path, "actions", bpy.data.actions[0].name)
+    obj, target = limb()
+    moving(target)
+    obj.animation_data_create().action = action
+    if compat.HAS_SLOTS:
+        obj.animation_data.action_slot = action.slots[0]
+    before = surroundings(obj)
+    with pytest.raises(LimbIKError, match="linked"):
+        baked(obj)
+    assert surroundings(obj) == before
+    assert not rigs.bone(obj, "lo").limb_ik_mute
+
+
+@pytest.mark.parametrize("is_system", [True, False])
+def test_an_override_gets_its_keys_or_the_reason(is_system: bool, tmp_path: Path) -> None:
+    obj, target = limb()
+    moving(target)
+    original = linked(tmp_path, "objects", "Rig")
+    tip = original.pose.bones["lo"]
+    for one in (original, tip.limb_ik_target, tip.limb_ik_pole):
+        bpy.context.scene.collection.objects.link(one)
+    rigs.update()
+    override = original.override_create(remap_local_usages=True)
+    if override.name not in bpy.context.scene.collection.objects:
+        bpy.context.scene.collection.objects.link(override)
+    override.override_library.is_system_override = is_system
+    rigs.update()
+    if is_system:
+        with pytest.raises(LimbIKError, match="override"):
+            baked(override)
+        assert not rotation_keys(override)
+        return
+    live = recorded(override, range(1, 11))
+    assert baked(override).keys == 80
+    assert len(rotation_keys(override)) == 8
+    assert_same(live, recorded(override, range(1, 11)))
+
+
+def test_a_tweaked_strip_gets_the_keys_where_it_plays() -> None:
+    obj, target = limb()
+    moving(target, 20)
+    up = rigs.bone(obj, "up")
+    rigs.key_rotation(up, 1, Quaternion((1, 0, 0), 0.3))
+    rigs.key_rotation(up, 11, Quaternion((1, 0, 0), -0.3))
+    anim = obj.animation_data
+    action = anim.action
+    strip = anim.nla_tracks.new().strips.new("Strip", 6, action)
+    if compat.HAS_SLOTS:
+        strip.action_slot = action.slots[0]
+    strip.scale = 1.5
+    anim.action = None
+    anim.nla_tracks.active, strip.select = anim.nla_tracks[0], True
+    anim.use_tweak_mode = True
+    rigs.update()
+    assert anim.use_tweak_mode
+    live = recorded(obj, range(6, 21))
+    baked(obj, 6, 20)
+    assert_same(live, recorded(obj, range(6, 21)))
+    anim.use_tweak_mode = False
+    assert_same(live, recorded(obj, range(6, 21)))
+    curves = compat.action_fcurves(action, strip.action_slot if compat.HAS_SLOTS else None)
+    assert all(1 - 1e-3 <= point.co.x <= 11 + 1e-3 for curve in curves for point in curve.keyframe_points)
+
+
+def test_the_file_stays_clean_until_the_keys() -> None:
+    """The scene that frames are read in comes and goes; users of shape keys, worlds and the like stay as counted."""
+    obj, target = limb()
+    moving(target)
+    bpy.context.scene.world = bpy.data.worlds.new("World")
+    users = {one.name: one.users for kind in (bpy.data.worlds, bpy.data.objects, bpy.data.actions) for one in kind}
+    with pytest.raises(LimbIKError):
+        baked(obj, tips={"Rig": ("no such bone",)})
+    read_part(bpy.context, [obj], BakeOptions(1, 10), 1, 1)
+    after = {one.name: one.users for kind in (bpy.data.worlds, bpy.data.objects, bpy.data.actions) for one in kind}
+    assert after == users
