@@ -1,0 +1,156 @@
+"""Nothing to do costs nothing: no chains, unrelated edits, what would not change (LB-06)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import bpy
+import pytest
+import rigs
+
+pytestmark = pytest.mark.usefixtures("blank")
+
+# Five microseconds is the promise; a busy machine is measured by its best run of many.
+IDLE_S = 5e-6
+
+
+class Counted:
+    """How often chains were evaluated, rigs written and objects tagged."""
+
+    def __init__(self, monkeypatch) -> None:
+        from limb_ik import handlers
+        from limb_ik.rig import write
+
+        self.evaluated: list[list[str]] = []
+        self.written: list[str] = []
+        real, real_write = handlers.evaluate, write._write_bones
+
+        def evaluate(depsgraph, objects, *args, **more):
+            objects = list(objects)
+            self.evaluated.append([obj.name for obj in objects])
+            return real(depsgraph, objects, *args, **more)
+
+        def write_bones(rig, *rest):
+            self.written.append(rig.obj.name)
+            return real_write(rig, *rest)
+
+        monkeypatch.setattr(handlers, "evaluate", evaluate)
+        monkeypatch.setattr(write, "_write_bones", write_bones)
+
+    def clear(self) -> None:
+        self.evaluated.clear()
+        self.written.clear()
+
+
+@pytest.fixture
+def counted(monkeypatch) -> Iterator[Counted]:
+    yield Counted(monkeypatch)
+
+
+def limb(name: str = "Rig", x: float = 0.0):
+    obj = rigs.l2b(name=name, location=(x, 0, 0))
+    target = rigs.empty(f"T{name}", (x + 0.6, -0.4, 1.2))
+    return obj, target, rigs.add_chain_by_properties(obj, "lo", target)
+
+
+def best_of(call, runs: int = 300) -> float:
+    found = []
+    for _ in range(runs):
+        begin = time.perf_counter()
+        call()
+        found.append(time.perf_counter() - begin)
+    return min(found)
+
+
+def test_without_chains_handlers_cost_under_5_microseconds() -> None:
+    from limb_ik import handlers
+
+    rigs.l2b()
+    rigs.update()
+    rigs.frame_set(2)
+    scene, depsgraph = bpy.context.scene, bpy.context.evaluated_depsgraph_get()
+    assert best_of(lambda: handlers.frame_change_pre(scene)) < IDLE_S
+    assert best_of(lambda: handlers.frame_change_post(scene, depsgraph)) < IDLE_S
+    assert best_of(lambda: handlers.depsgraph_update_post(scene, depsgraph)) < IDLE_S
+
+
+def test_unrelated_edits_and_frames_solve_write_and_tag_nothing(counted: Counted) -> None:
+    limb()
+    other = rigs.empty("Other")
+    mesh = bpy.data.objects.new("Mesh", bpy.data.meshes.new("Mesh"))
+    bpy.context.scene.collection.objects.link(mesh)
+    rigs.update()
+    tagged = []
+
+    def look(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+        tagged.extend(update.id.name for update in depsgraph.updates)
+
+    bpy.app.handlers.depsgraph_update_post.append(look)
+    counted.clear()
+    try:
+        for step in range(10):
+            other.location.x = mesh.location.z = step
+            rigs.update()
+    finally:
+        bpy.app.handlers.depsgraph_update_post.remove(look)
+    assert counted.evaluated == []
+    assert counted.written == []
+    assert "Rig" not in tagged
+
+
+def test_only_rigs_that_change_are_solved_and_written(counted: Counted) -> None:
+    _, target, _ = limb("A")
+    limb("B", 3.0)
+    rigs.update()
+    counted.clear()
+    target.location.z -= 0.05
+    rigs.update()
+    assert counted.evaluated == [["A"]]
+    assert counted.written == ["A"]
+
+
+def test_a_frame_on_which_nothing_moves_writes_the_pose_back_once_and_no_more(counted: Counted) -> None:
+    """FK goes in before a frame is evaluated, so the solved pose is put back: once, not more."""
+    limb()
+    rigs.update()
+    counted.clear()
+    rigs.frame_set(2)
+    assert counted.written == ["Rig"]
+    rigs.update()
+    rigs.update()
+    assert counted.written == ["Rig"]
+
+
+def test_chains_at_rest_write_nothing_on_frames(counted: Counted) -> None:
+    _, _, tip = limb()
+    tip.limb_ik_mute = True
+    rigs.update()
+    counted.clear()
+    for frame in (2, 3, 4):
+        rigs.frame_set(frame)
+    assert counted.written == []
+
+
+def test_an_unrelated_heavy_mesh_is_evaluated_once_a_frame() -> None:
+    """The second evaluation of a frame takes only what hangs on the rig; a driver of the mesh counts."""
+    limb()
+    for frame, place in ((1, (0.6, -0.4, 1.2)), (20, (0.2, -0.9, 1.0))):
+        rigs.key_location(bpy.data.objects["TRig"], frame, place)
+    mesh = bpy.data.meshes.new("Heavy")
+    mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
+    heavy = bpy.data.objects.new("Heavy", mesh)
+    bpy.context.scene.collection.objects.link(heavy)
+    calls: list[float] = []
+    bpy.app.driver_namespace["limb_ik_test_count"] = lambda frame: (calls.append(frame), 0.0)[1]
+    modifier = heavy.modifiers.new("Bulge", "DISPLACE")
+    driver = modifier.driver_add("strength").driver
+    driver.expression = "limb_ik_test_count(frame)"
+    rigs.frame_set(1)
+    try:
+        calls.clear()
+        for frame in (2, 3, 4):
+            rigs.frame_set(frame)
+        assert calls == [2, 3, 4]
+    finally:
+        del bpy.app.driver_namespace["limb_ik_test_count"]
