@@ -20,12 +20,13 @@ from .bake import parts
 from .bake.baking import bake as bake_objects
 from .bake.baking import read_part
 from .bake.options import BakeOptions, BakeReport
-from .cli_drivers import needed_by, refuse_blocked_drivers
+from .cli_drivers import refuse_blocked_drivers
 from .cli_setup import open_rig
 from .files import check_readable, check_writable, motion_range, save_file, write_text
 from .rig import compat
 from .rig.chains import tips
 from .rig.errors import LimbIKError
+from .rig.needs import needed_by
 from .rig.session import current_scene
 
 PART_SUFFIX = ".json"

@@ -7,12 +7,12 @@ expressions run without permission and are none of this. Must not change anythin
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, cast
+from typing import cast
 
 import bpy
 
 from .rig.errors import LimbIKError
-from .rig.session import pose_bones
+from .rig.needs import drivers_of, needed_by
 
 
 def refuse_blocked_drivers(armatures: Iterable[bpy.types.Object]) -> None:
@@ -49,60 +49,12 @@ def _evaluate(objects: Iterable[bpy.types.Object]) -> None:
         bpy.data.scenes.remove(scene)
 
 
-def needed_by(objects: Iterable[bpy.types.Object]) -> list[bpy.types.ID]:
-    """Data-blocks that the poses of armature objects may hang on: parents, targets, drivers' variables, and theirs."""
-    found: dict[int, bpy.types.ID] = {}
-    waiting: list[bpy.types.ID] = list(objects)
-    while waiting:
-        block = waiting.pop()
-        if block.session_uid not in found:
-            found[block.session_uid] = block
-            waiting += _links(block)
-    return list(found.values())
-
-
-def _links(block: bpy.types.ID) -> Iterator[bpy.types.ID]:
-    if isinstance(block, bpy.types.Object):
-        yield from (linked for linked in (block.parent, _armature_data(block)) if linked is not None)
-        yield from _targets(block.constraints)
-        for bone in pose_bones(block) if block.pose else ():
-            yield from _targets(bone.constraints)
-            yield from (target for target in _chain_targets(bone) if target is not None)
-    for curve in _drivers(block):
-        for variable in _driver(curve).variables:
-            yield from (target.id for target in variable.targets if target.id is not None)
-
-
-def _armature_data(obj: bpy.types.Object) -> bpy.types.ID | None:
-    """The bones; a mesh or a curve moves nothing that stands on the object."""
-    return obj.data if isinstance(obj.data, bpy.types.Armature) else None
-
-
-def _targets(constraints: Iterable[bpy.types.Constraint]) -> Iterator[bpy.types.ID]:
-    for constraint in constraints:
-        for prop in constraint.bl_rna.properties:
-            linked = getattr(constraint, prop.identifier) if prop.type == 'POINTER' else None
-            if isinstance(linked, bpy.types.Object):
-                yield linked
-        if isinstance(constraint, bpy.types.ArmatureConstraint):
-            yield from (entry.target for entry in constraint.targets if entry.target is not None)
-
-
-def _chain_targets(bone: Any) -> tuple[bpy.types.Object | None, bpy.types.Object | None]:
-    return bone.limb_ik_target, bone.limb_ik_pole
-
-
-def _drivers(block: bpy.types.ID) -> Iterable[bpy.types.FCurve]:
-    animation = getattr(block, "animation_data", None)
-    return animation.drivers if animation else ()
-
-
 def _driver(curve: bpy.types.FCurve) -> bpy.types.Driver:
     return cast(bpy.types.Driver, curve.driver)
 
 
 def _failed(block: bpy.types.ID) -> Iterator[bpy.types.FCurve]:
-    for curve in _drivers(block):
+    for curve in drivers_of(block):
         driver = _driver(curve)
         if driver.type == 'SCRIPTED' and not (curve.mute or driver.is_simple_expression or driver.is_valid):
             yield curve

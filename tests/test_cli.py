@@ -234,7 +234,7 @@ def test_a_bake_reaches_the_target_on_every_frame(run: Run, tmp_path: Path) -> N
     saved_rig(tmp_path / "in.blend")
     status, out, err = run("bake", tmp_path / "in.blend", "-o", tmp_path / "out.blend", "--after", "remove")
     assert (status, err) == (0, "")
-    assert "Baked 1 chains over 10 frames" in out
+    assert "Baked 1 chain over 10 frames" in out
     files.open_file(tmp_path / "out.blend")
     for frame in range(1, 11):
         rigs.frame_set(frame)

@@ -810,7 +810,7 @@ def test_a_linked_action_is_refused_and_nothing_changes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("is_system", [True, False])
 def test_an_override_gets_its_keys_or_the_reason(is_system: bool, tmp_path: Path) -> None:
-    obj, target = limb()
+    _, target = limb()
     moving(target)
     original = linked(tmp_path, "objects", "Rig")
     tip = original.pose.bones["lo"]
