@@ -100,8 +100,13 @@ class Character:
     poles: list[bpy.types.Object]
 
 
-def characters(count: int, frames: int = 250, *, is_all_keyed: bool = True) -> list[Character]:
-    """Characters with keyed FK and keyed targets, each with actions of its own, and no IK yet."""
+def characters(
+    count: int, frames: int = 250, *, is_all_keyed: bool = True, is_parented: bool = True
+) -> list[Character]:
+    """Characters with keyed FK and keyed targets, each with actions of its own, and no IK yet.
+
+    ``is_parented``: targets and poles are children of the armature object, as set-up makes them.
+    """
     source = random.Random(1)
     first = armature("Character", bone_rows())
     rigs = [first]
@@ -113,7 +118,7 @@ def characters(count: int, frames: int = 250, *, is_all_keyed: bool = True) -> l
     for number, obj in enumerate(rigs):
         obj.location = (2.0 * (number % 10), 2.0 * (number // 10), 0.0)
         _key_pose(obj, frames, source, is_all_keyed)
-        made.append(_with_targets(obj, frames, source))
+        made.append(_with_targets(obj, frames, source, is_parented))
     bpy.context.view_layer.update()
     return made
 
@@ -135,22 +140,23 @@ def _key_pose(obj: bpy.types.Object, frames: int, source: random.Random, is_all_
             bone.keyframe_insert("location", frame=frame)
 
 
-def _with_targets(obj: bpy.types.Object, frames: int, source: random.Random) -> Character:
+def _with_targets(obj: bpy.types.Object, frames: int, source: random.Random, is_parented: bool) -> Character:
     """Targets within reach, moving; poles in front of knees and behind elbows, still."""
     targets, poles = [], []
+    parent, away = (obj, Vector()) if is_parented else (None, obj.location.copy())
     for upper, lower, end in limb_names():
-        goal = obj.data.bones[end].head_local
-        target = _empty(obj, f"{end} target", goal)
+        goal = obj.data.bones[end].head_local + away
+        target = _empty(parent, f"{end} target", goal)
         for frame in (1, frames // 2, frames):
             target.location = goal + 0.15 * Vector((source.uniform(-1, 1), source.uniform(-1, 1), source.random()))
             target.keyframe_insert("location", frame=frame)
         side = -1.0 if upper.startswith("thigh") else 1.0
-        poles.append(_empty(obj, f"{end} pole", obj.data.bones[lower].head_local + Vector((0.0, side, 0.0))))
+        poles.append(_empty(parent, f"{end} pole", obj.data.bones[lower].head_local + away + Vector((0.0, side, 0.0))))
         targets.append(target)
     return Character(obj, targets, poles)
 
 
-def _empty(parent: bpy.types.Object, name: str, location: Vector) -> bpy.types.Object:
+def _empty(parent: bpy.types.Object | None, name: str, location: Vector) -> bpy.types.Object:
     empty = bpy.data.objects.new(name, None)
     bpy.context.scene.collection.objects.link(empty)
     empty.parent, empty.location = parent, location

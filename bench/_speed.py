@@ -28,9 +28,9 @@ def _frame_ms(count: int = 60) -> float:
     return 1e3 * fastest_tenth(lambda number: scene.frame_set(2 + number), count)
 
 
-def _crowd_ms(count: int, kind: str, is_all_keyed: bool = True) -> float:
+def _crowd_ms(count: int, kind: str, **scene: bool) -> float:
     _scenes.reset()
-    made = _scenes.characters(count, is_all_keyed=is_all_keyed)
+    made = _scenes.characters(count, **scene)
     if kind == "native":
         _scenes.add_native(made)
     elif kind == "limb_ik":
@@ -40,9 +40,14 @@ def _crowd_ms(count: int, kind: str, is_all_keyed: bool = True) -> float:
 
 def crowd() -> list[Row]:
     found = []
-    for what, is_all_keyed in (("limb bones keyed", False), ("all bones keyed", True)):
-        without, native, ours = (_crowd_ms(CROWD, kind, is_all_keyed) for kind in ("none", "native", "limb_ik"))
-        label = f"a frame of {CROWD} characters, {4 * CROWD} limbs, {what} (without IK {without:.1f})"
+    scenes = {
+        "limbs keyed": {"is_all_keyed": False, "is_parented": False},
+        "all keyed": {"is_parented": False},
+        "all keyed, targets children": {},
+    }
+    for what, scene in scenes.items():
+        without, native, ours = (_crowd_ms(CROWD, kind, **scene) for kind in ("none", "native", "limb_ik"))
+        label = f"{CROWD} characters, {4 * CROWD} limbs, a frame: {what} (without IK {without:.1f})"
         found.append(Row(label, "ms", native, ours, 1.5, is_ratio=True))
     return found
 
