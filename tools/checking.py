@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -68,6 +69,7 @@ def program_steps(program: str, archive: Path, pytest_arguments: Sequence[str]) 
         Step(f"zip installed in {program}", [[program, *full_blender.SCRIPTED, *script]]),
         Step(f"{program} --command", [[program, "-b", *saving], [program, "--command", "limb_ik", "--help"]]),
         Step(f"suite in {program}", [suite], variables),
+        Step(f"window of {program}", [[sys.executable, str(TOOLS / "window.py"), program, str(archive)]]),
     ]
 
 

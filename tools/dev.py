@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -20,6 +21,7 @@ import environments as envs
 import full_blender
 import packing
 import scenarios
+import window
 from environments import ROOT, SetupError
 
 
@@ -106,6 +108,33 @@ def command_blender(version: str | None, rest: Sequence[str]) -> int:
 
 
 def command_gui(version: str | None, rest: Sequence[str]) -> int:
+    """Clicks, keys, playback and a render in the window of every full Blender of LIMB_IK_BLENDER; or named cases."""
+    archive, codes = None, []
+    programs = full_blender.programs() or list(filter(None, [shutil.which("blender")]))
+    if not programs:
+        print(f"SKIPPED, no full Blender: name one in {full_blender.VARIABLE}")
+    for program in programs:
+        if reason := window.why_not(program):
+            print(f"{program}: SKIPPED, {reason}")
+            continue
+        archive = archive or packing.build(_environment(version)[1])
+        print(f"== {program}", flush=True)
+        with packing.clean_blender() as environment:
+            codes.append(window.run(program, archive, environment, rest))
+    return max(codes, default=0)
+
+
+def command_pictures(version: str | None, rest: Sequence[str]) -> int:
+    """The pictures of the README, made anew in a full Blender's window."""
+    program = full_blender.any_program()
+    if reason := window.why_not(program):
+        raise SetupError(reason)
+    archive = packing.build(_environment(version)[1])
+    with packing.clean_blender() as environment:
+        return window.run(program, archive, environment, rest, window.DOCUMENTATION)
+
+
+def command_open(version: str | None, rest: Sequence[str]) -> int:
     """A full Blender with the extension installed and no settings of yours (LIMB_IK_BLENDER, else PATH)."""
     program = full_blender.any_program()
     archive = packing.build(_environment(version)[1])
@@ -137,6 +166,8 @@ COMMANDS: dict[str, Callable[[str | None, Sequence[str]], int]] = {
     "scenarios": command_scenarios,
     "bench": command_bench,
     "gui": command_gui,
+    "pictures": command_pictures,
+    "open": command_open,
     "blender": command_blender,
 }
 

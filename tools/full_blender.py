@@ -29,6 +29,13 @@ def any_program() -> str:
     return program
 
 
+def works(program: str) -> bool:
+    """Whether it starts."""
+    if shutil.which(program) is None:
+        return False
+    return subprocess.run([program, "--version"], capture_output=True, check=False).returncode == 0
+
+
 def suite(program: str, pytest_arguments: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     """The command that runs the test suite inside a full Blender, and the variables that it needs."""
     packages = envs.ensure_blender_packages(_python_version(program))

@@ -69,6 +69,7 @@ def _in_pose_menu(menu: Any, _context: Any) -> None:
 
 def _in_ik_menu(menu: Any, _context: Any) -> None:
     menu.layout.separator()
+    menu.layout.label(text="Limb IK")
     menu.layout.operator_context = 'INVOKE_DEFAULT'
     _adding(menu.layout)
 

@@ -83,7 +83,8 @@ def _joints_world(obj: Any, tip: Any, turned: list[Any]) -> list[Vector]:
 
 
 def _limb(bone: Any, joints: list[Vector]) -> list[Shape]:
-    found = [Shape(Part.LIMB, shapes.polyline(joints))]
+    is_idle = bone.limb_ik_status == 'IDLE'
+    found = [Shape(Part.LINE if is_idle else Part.LIMB, shapes.polyline(joints))]
     if bone.limb_ik_solver != 'LOOK_AT' and len(joints) > 2:
         closing = tuple(p for a, b in pairwise(joints[1:]) for p in (joints[0], a, b))
         found.append(Shape(Part.LINE, (joints[0], joints[-1]), closing))
@@ -97,7 +98,7 @@ def _controls(bone: Any, joints: list[Vector], length: float) -> list[Shape]:
     target, pole = _place_world(bone, "target"), _place_world(bone, "pole")
     dash = DASH_SIZE * length
     if target is not None and bone.limb_ik_solver == 'LOOK_AT':
-        found.append(Shape(Part.LIMB, shapes.dashed(joints[-2], target, dash)))
+        found.append(Shape(Part.LINE, shapes.dashed(joints[-2], target, dash)))
     elif target is not None and is_world and bone.limb_ik_status in MISSED:
         found.append(Shape(Part.MISSED, (joints[-1], target)))
     elif target is not None:
