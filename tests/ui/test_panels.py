@@ -231,14 +231,14 @@ def test_redraws_do_not_walk_the_bones(monkeypatch: pytest.MonkeyPatch) -> None:
     polls: list[Any] = [cls for cls in (*operators.CLASSES, *ui.CLASSES) if hasattr(cls, "poll")]
     with without_writes(monkeypatch):
         assert draw(ui.LIMB_IK_PT_main, here).count("limb_ik.activate_chain") == 30
-        began = time.perf_counter()
+        began = time.process_time()
         for _ in range(20):
             draw_all()
-        drawing = (time.perf_counter() - began) / 20
-        began = time.perf_counter()
+        drawing = (time.process_time() - began) / 20
+        began = time.process_time()
         for _ in range(20):
             for cls in polls:
                 cls.poll(bpy.context)
-        polling = (time.perf_counter() - began) / (20 * len(polls))
+        polling = (time.process_time() - began) / (20 * len(polls))
     assert drawing < 0.010
     assert polling < 0.001
