@@ -146,9 +146,9 @@ def _read_frames(
 ) -> Generator[tuple[int, int], None, dict[float, list[Reading]]]:
     """By frame what each work needs: all of them in one go where that may be, else one by one."""
     by_frame: dict[float, list[Reading]] = {}
-    reads = over_frames.stretches(works) if frames and not options.reduce else None
+    reads = over_frames.stretches(works) if frames else None
     if reads is not None:
-        by_frame = yield from _read_together(context, works, frames, reads)
+        by_frame = yield from _read_together(context, works, frames, reads, bool(options.reduce))
     left = [frame for frame in frames if frame not in by_frame]
     if left:
         rows = [rows_of(work) if options.reduce else [] for work in works]
@@ -164,7 +164,11 @@ def _read_frames(
 
 
 def _read_together(
-    context: Any, works: Sequence[Work], frames: Sequence[float], reads: Sequence[over_frames.Stretch]
+    context: Any,
+    works: Sequence[Work],
+    frames: Sequence[float],
+    reads: Sequence[over_frames.Stretch],
+    is_reduced: bool,
 ) -> Generator[tuple[int, int], None, dict[float, list[Reading]]]:
     """The readings of frames that could be solved in one go."""
     taken = visited(context, [work.obj for work in works], frames, over_frames.looker(reads))
@@ -175,7 +179,7 @@ def _read_together(
             yield number, len(frames)
     finally:
         taken.close()
-    found = zip(*(over_frames.solved(read) for read in reads), strict=True)
+    found = zip(*(over_frames.solved(read, is_reduced) for read in reads), strict=True)
     return {
         frame: [one for one in row if one is not None]
         for frame, row in zip(frames, found, strict=True)

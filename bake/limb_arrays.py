@@ -20,13 +20,15 @@ class Limbs(NamedTuple):
     """What ``batch`` is asked, and what turns its answers into local rotations; columns are limbs.
 
     Space: armature. ``frames``: upper, lower and end bone at zero local rotation, in FK; ``locals``: their local FK;
-    ``end``: the orientation that the end bone is asked for; ``is_fit``: whether this limb may be solved here.
+    ``end``: the orientation that the end bone is asked for; ``end_tail``: from its head to its tail in FK;
+    ``is_fit``: whether this limb may be solved here.
     """
 
     asked: batch.Limbs
     frames: tuple[rows.Rows, ...]
     locals: tuple[rows.Rows, ...]
     end: rows.Rows
+    end_tail: rows.Rows
     weights: rows.Rows
     is_fit: rows.Mask
 
@@ -54,27 +56,48 @@ def is_even(matrices: Floats) -> rows.Mask:
     return np.asarray((off <= UNEVEN) & (np.linalg.det(columns) > 0.0))
 
 
-def solved_turns(limbs: Limbs) -> tuple[tuple[rows.Rows, ...], rows.Mask]:
-    """Local rotations of upper, lower and end bone (4 × n each), blended by weight; and which columns hold."""
-    posed = batch.solve(limbs.asked)
-    return _local_rotations(limbs, posed), posed.is_ordinary & limbs.is_fit
+class Solved(NamedTuple):
+    """Answers for upper, lower and end bone (4 × n each); columns are limbs.
+
+    ``locals``: local rotations, blended by weight. ``frames``: each bone at zero local rotation under its solved
+    parent, armature space. ``turns``: from FK, armature space. ``holds``: which columns count.
+    """
+
+    locals: tuple[rows.Rows, ...]
+    frames: tuple[rows.Rows, ...]
+    turns: tuple[rows.Rows, ...]
+    holds: rows.Mask
 
 
-def _local_rotations(limbs: Limbs, posed: batch.Posed) -> tuple[rows.Rows, ...]:
+def solve(limbs: Limbs) -> Solved:
     """Each bone is slerped from FK under its solved parent, parents first, as in the one evaluation."""
+    posed = batch.solve(limbs.asked)
     upper_frame, lower_frame, end_frame = limbs.frames
-    upper_fk = rows.multiply(upper_frame, limbs.locals[0])
-    lower_fk = rows.multiply(lower_frame, limbs.locals[1])
+    upper_fk, lower_fk, end_fk = (rows.multiply(*pair) for pair in zip(limbs.frames, limbs.locals, strict=True))
     upper = rows.multiply(rows.conjugate(upper_frame), rows.multiply(posed.upper, upper_fk))
     carried = rows.multiply(posed.upper, lower_frame)
     lower = rows.multiply(rows.conjugate(carried), rows.multiply(posed.lower, lower_fk))
     upper = _blended(limbs.locals[0], upper, limbs.weights)
     lower = _blended(limbs.locals[1], lower, limbs.weights)
     upper_turn = rows.multiply(rows.multiply(upper_frame, upper), rows.conjugate(upper_fk))
-    lower_now = rows.multiply(rows.multiply(upper_turn, lower_frame), lower)
-    end_now = rows.multiply(rows.multiply(lower_now, rows.conjugate(lower_fk)), end_frame)
-    wanted = _blended(rows.multiply(end_frame, limbs.locals[2]), limbs.end, limbs.weights)
-    return upper, lower, rows.normalized(rows.multiply(rows.conjugate(end_now), wanted))
+    lower_now = rows.multiply(upper_turn, lower_frame)
+    lower_turn = rows.multiply(rows.multiply(lower_now, lower), rows.conjugate(lower_fk))
+    end_now = rows.multiply(lower_turn, end_frame)
+    wanted = _blended(end_fk, limbs.end, limbs.weights)
+    end = rows.normalized(rows.multiply(rows.conjugate(end_now), wanted))
+    frames, turns = (
+        (upper_frame, lower_now, end_now),
+        (upper_turn, lower_turn, rows.multiply(wanted, rows.conjugate(end_fk))),
+    )
+    return Solved((upper, lower, end), frames, turns, posed.is_ordinary & limbs.is_fit)
+
+
+def solved_points(limbs: Limbs, solved: Solved) -> rows.Rows:
+    """Heads of upper, lower and end bone and the end bone's tail as solved (points × 3 × n). Space: armature."""
+    asked = limbs.asked
+    mid = asked.root + rows.rotate(solved.turns[0], asked.mid - asked.root)
+    end = mid + rows.rotate(solved.turns[1], asked.end - asked.mid)
+    return np.array((asked.root, mid, end, end + rows.rotate(solved.turns[2], limbs.end_tail)))
 
 
 def _blended(fk: rows.Rows, ik: rows.Rows, weights: rows.Rows) -> rows.Rows:

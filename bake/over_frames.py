@@ -23,7 +23,7 @@ from ..solvers import batch, rotations, rows
 from . import limb_arrays
 from .chain_error import to_quaternions
 from .key_table import Floats
-from .reading import Reading, Work
+from .reading import Reading, RowPlace, Work, rows_of
 
 # Of a matrix in the world the first three rows count.
 NO_POLE = (float("nan"),) * 3
@@ -52,7 +52,8 @@ def stretches(works: Sequence[Work]) -> list[Stretch] | None:
     for work in works:
         plan, free = _plan(work), dict[int, bool]()
         by_tip = {chain.tip: number for number, chain in enumerate(plan.chains)}
-        is_plain = all(chain.tip in by_tip and _is_free(chain, free) for chain in work.chains)
+        has_rows = [row.chain.tip for row in rows_of(work)] == [chain.tip for chain in work.chains]
+        is_plain = has_rows and all(chain.tip in by_tip and _is_free(chain, free) for chain in work.chains)
         if not is_plain or work.obj.mode == 'EDIT' or not _is_upright(work.obj, free):
             return None
         numbers = [by_tip[chain.tip] for chain in work.chains]
@@ -156,19 +157,45 @@ def _settings(read: Stretch, depsgraph: Any, frame: float, obj: Any) -> list[tup
     return found
 
 
-def solved(read: Stretch) -> list[Reading | None]:
-    """What was read, solved: a ``Reading`` for each frame, None where the frame has to be evaluated by itself."""
-    parts, is_done = limb_arrays.solved_turns(_limbs(read))
+def solved(read: Stretch, with_places: bool = False) -> list[Reading | None]:
+    """What was read, solved: a ``Reading`` for each frame, None where the frame has to be evaluated by itself.
+
+    ``with_places``: also where the joints are, for few keys.
+    """
+    limbs = _limbs(read)
+    found = limb_arrays.solve(limbs)
     count = len(read.work.chains)
-    turns = np.array(parts).transpose(2, 0, 1).reshape(-1, count, 3, 4)
-    is_upright = np.linalg.det(np.array([world.to_3x3() for world in read.worlds])) > 0.0
-    done = is_done.reshape(-1, count).all(axis=1) & is_upright
+    turns = _by_frame(np.array(found.locals), count)
+    worlds = np.array([world.to_3x3() for world in read.worlds])
+    done = found.holds.reshape(-1, count).all(axis=1) & (np.linalg.det(worlds) > 0.0)
     columns = [_column(read, bone) for bone in read.work.bones]
     own = turns[:, [chain for chain, _ in columns], [part for _, part in columns]].tolist()
     near = [_raw(read, *column) for column in columns]
+    places = _places(read, limbs, found) if with_places else [[] for _ in own]
+    scales = np.linalg.norm(worlds, axis=1).max(axis=1).tolist()
     return [
-        Reading([tuple(turn) for turn in row], near, [], 1.0, {}) if is_whole else None
-        for row, is_whole in zip(own, done.tolist(), strict=True)
+        Reading([tuple(turn) for turn in own[i]], near, places[i], scales[i], {}) if is_whole else None
+        for i, is_whole in enumerate(done.tolist())
+    ]
+
+
+def _by_frame(values: Floats, count: int) -> Floats:
+    """Parts × components × columns as frames × chains × parts × components."""
+    return values.transpose(2, 0, 1).reshape(-1, count, *values.shape[:2])
+
+
+def _places(read: Stretch, limbs: limb_arrays.Limbs, found: limb_arrays.Solved) -> list[list[RowPlace]]:
+    """Where the rows of the work (one for each chain) are at each frame."""
+    count = len(read.work.chains)
+    points = _by_frame(limb_arrays.solved_points(limbs, found), count).tolist()
+    frames = _by_frame(np.array(found.frames), count).tolist()
+    lengths = [3 if chain.end in read.work.bones else 2 for chain in read.work.chains]
+    return [
+        [
+            RowPlace(tuple(map(tuple, heads[: length + 1])), tuple(map(tuple, turns[:length])))
+            for heads, turns, length in zip(own_points, own_frames, lengths, strict=True)
+        ]
+        for own_points, own_frames in zip(points, frames, strict=True)
     ]
 
 
@@ -209,6 +236,8 @@ def _limbs(read: Stretch) -> limb_arrays.Limbs:
     tails = lower[..., :3, 1] * np.array(_tails(read))[:, None] + lower[..., :3, 3]
     has_end = plan.has_end[read.numbers][:, None]
     ends = np.where(has_end, (end_frame @ bases[:, :, 2])[..., :3, 3], tails)
+    end_lengths = np.array(_end_lengths(read))[:, None]
+    end_tail = _flat((end_frame @ bases[:, :, 2])[..., :3, 1] * end_lengths).T
     worlds = np.array([[*map(tuple, world)] for world in read.worlds])[:, None]
     to_arm, origins = np.linalg.inv(worlds[..., :3, :3]), worlds[..., :3, 3]
     targets = np.array([[[*map(tuple, matrix)] for matrix in row] for row in read.targets])
@@ -239,7 +268,7 @@ def _limbs(read: Stretch) -> limb_arrays.Limbs:
         origin_distance=np.repeat(np.linalg.norm(origins[:, 0], axis=1), count) / scale,
     )
     wanted = rows.multiply(target_quat, np.tile(plan.end_offsets[read.numbers], (frames, 1)).T)
-    found = limb_arrays.Limbs(limbs, quats, local, wanted, settings[0], is_even)
+    found = limb_arrays.Limbs(limbs, quats, local, wanted, end_tail, settings[0], is_even)
     is_fk = np.tile([chain.target_space == 'FK' for chain in read.work.chains], frames)
     if not is_fk.any():
         return found
@@ -272,3 +301,9 @@ def _tails(read: Stretch) -> Iterable[float]:
     bones: Any = read.work.obj.data.bones
     names = setup_of(read.work.obj).names
     return [0.0 if chain.end >= 0 else bones[names[chain.bones[-1]]].length for chain in read.work.chains]
+
+
+def _end_lengths(read: Stretch) -> Iterable[float]:
+    bones: Any = read.work.obj.data.bones
+    names = setup_of(read.work.obj).names
+    return [bones[names[chain.end]].length if chain.end >= 0 else 0.0 for chain in read.work.chains]

@@ -870,3 +870,22 @@ def test_the_file_stays_clean_until_the_keys() -> None:
     read_part(bpy.context, [obj], BakeOptions(1, 10), 1, 1)
     after = {one.name: one.users for kind in (bpy.data.worlds, bpy.data.objects, bpy.data.actions) for one in kind}
     assert after == users
+
+
+@pytest.mark.parametrize("end_rotation", ["TARGET", "KEEP_LOCAL"])
+def test_few_keys_are_read_in_one_go_as_frame_by_frame(end_rotation: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    obj = arm_and_hand("XYZ")
+    rigs.bone(obj, "lo").limb_ik_end_rotation = end_rotation
+    rigs.bone(obj, "lo").limb_ik_weight = 0.7
+    options = BakeOptions(1, 30, reduce=0.01)
+    together = read_part(bpy.context, [obj], options, 1, 1)
+    monkeypatch.setattr(over_frames, "stretches", lambda works: None)
+    alone = read_part(bpy.context, [obj], options, 1, 1)
+    assert together.readings.keys() == alone.readings.keys()
+    for frame, (one,) in together.readings.items():
+        (other,) = alone.readings[frame]
+        assert one.scale == pytest.approx(other.scale)
+        for place, expected in zip(one.places, other.places, strict=True):
+            assert np.array(place.heads) == pytest.approx(np.array(expected.heads), abs=3e-6)
+            agree = np.abs(np.einsum("ij,ij->i", np.array(place.frames), np.array(expected.frames)))
+            assert agree == pytest.approx(np.ones_like(agree), abs=1e-9)
