@@ -206,12 +206,17 @@ def _motion(obj: Any, chain: ChainSetup, kind: str, frames: Floats, seen: Sequen
 
     if not column("lengths").max() > 0.0:
         raise LimbIKError(f"the limb that ends at '{chain.tip}' of '{obj.name}' is collapsed to zero length")
-    always = [column(name) for name in ("roots", "ends", "turns", "lengths", "reaches", "targets", "above")]
     return FootMotion(
         chain,
         kind,
         frames,
-        *always,
+        roots=column("roots"),
+        ends=column("ends"),
+        turns=column("turns"),
+        lengths=column("lengths"),
+        reaches=column("reaches"),
+        targets=column("targets"),
+        above=column("above"),
         toes=column_if_any("toes"),
         toe_ends=column_if_any("toe_ends"),
         poles=column_if_any("poles"),

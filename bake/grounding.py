@@ -31,6 +31,8 @@ from .switching import is_on_at
 
 # Part of the leg's length: a floor this near the armature's origin is the origin's height.
 FLOOR_AT_ORIGIN = 0.25
+# Part of the leg's length: a ground that differs by less below the contacts is level.
+UNEVEN = 0.02
 # Part of the leg's length: an offset of the hips below it isn't worth a key.
 NO_OFFSET = 1e-5
 
@@ -89,7 +91,8 @@ class _Standing:
     held: Held
     levels: Floats
     contacts: int
-    misses: int
+    missed: int
+    is_over_ground: bool
 
 
 def ground(
@@ -126,8 +129,9 @@ def ground(
     _check_upright(obj, feet)
     touching = _inside(found if found is not None else contacts.found_in(context, obj, feet), frames)
     floor = _floor(obj, feet) if options.floor is None else options.floor
+    _refuse_grounded(on, feet, touching, terrain)
     standing = [_stand(context, foot, touching, terrain, floor, options.amount) for foot in feet]
-    if all(one.misses == len(frames) for one in standing):
+    if not any(one.is_over_ground for one in standing):
         raise LimbIKError(f"'{on.name}' is nowhere below the feet of '{obj.name}'")
     ramp = _Ramp.over(context, obj, chains, frames)
     offsets = _hips_offsets(standing, ramp) if options.use_hips else np.zeros(len(frames))
@@ -135,7 +139,7 @@ def ground(
     after = read_feet(context, obj, planting.ready_chains(obj, [c.tip for c in chains]), [float(f) for f in frames])
     slides = [tuple(contacts.slides(motion, touching)) for motion in (feet, after)]
     deepest = [max(_depth(foot, terrain) for foot in motion) for motion in (feet, after)]
-    missed = sum(one.misses for one in standing)
+    missed = sum(one.missed for one in standing)
     return replace(
         report,
         planted=replace(report.planted, before=slides[0], after=slides[1]),
@@ -155,6 +159,26 @@ def _terrain(context: Any, obj: Any, on: Any, frames: Floats) -> _Terrain:
 def _check_upright(obj: Any, feet: Sequence[FootMotion]) -> None:
     if up_axis(feet)[2] <= 0.0:
         raise LimbIKError(f"the legs of '{obj.name}' don't stand upright: turn the armature so that +Z is up")
+
+
+def _refuse_grounded(
+    on: Any, feet: Sequence[FootMotion], found: Sequence[Contact], terrain: _Terrain
+) -> None:
+    """Heights would be added twice where the feet of a motion follow this ground already."""
+    by_tip = {foot.tip: foot for foot in feet}
+    rows_of = []
+    for one in (contact for contact in found if contact.part == contacts.END):
+        foot = by_tip[one.tip]
+        at = (foot.index(one.first) + foot.index(one.last)) // 2
+        hit = terrain.below(at, foot.ends[at], float(foot.roots[at, 2]))
+        if hit is not None:
+            rows_of.append((float(foot.ends[at, 2]), hit.point.z))
+    if not rows_of:
+        return
+    heights, levels = np.array(rows_of).T
+    uneven, above, over_floor = np.ptp(levels), np.ptp(heights - levels), np.ptp(heights)
+    if uneven > UNEVEN * feet[0].length and above < over_floor / 2.0:
+        raise LimbIKError(f"the feet follow the surface of '{on.name}' already")
 
 
 def _inside(found: Sequence[Contact], frames: Floats) -> list[Contact]:
@@ -182,11 +206,8 @@ def _stand(
     """One foot's path over the ground."""
     groups = planting.grouped([one for one in found if one.tip == foot.tip])
     holds = [planting.contact_hold(context, foot, group) for group in groups]
-    own = Held(foot.ends, foot.turns)
-    if not holds:
-        return _Standing(foot, own, np.zeros(len(foot.frames)), 0, len(foot.frames))
     lead = planting.lead_of(context, foot.chain)
-    flat = planting.whole_path(foot, holds, lead)
+    flat = planting.whole_path(foot, holds, lead) if holds else Held(foot.ends, foot.turns)
     walker = _Walker(foot, flat, terrain, floor, [hold.window for hold in holds])
     spans, heights, normals = walker.with_ends(*walker.contact_levels(amount))
     turn = grounding.tilts(len(foot.frames), spans, normals, amount)
@@ -194,7 +215,7 @@ def _stand(
     lifted = levels + grounding.lift(walker.needed(levels, turn), walker.swings(), lead)
     points = flat.points + lifted[:, None] * np.array((0.0, 0.0, 1.0))
     turns: Floats = rows.multiply(turn.T, flat.turns.T).T
-    return _Standing(foot, Held(points, turns), levels, len(holds), walker.misses)
+    return _Standing(foot, Held(points, turns), levels, len(holds), len(walker.missed), walker.is_over_ground)
 
 
 class _Walker:
@@ -204,15 +225,19 @@ class _Walker:
         self, foot: FootMotion, flat: Held, terrain: _Terrain, floor: float, windows: Sequence[Span]
     ) -> None:
         self.foot, self.flat, self.terrain, self.floor, self.windows = foot, flat, terrain, floor, list(windows)
-        self.misses = 0
+        self.missed: set[int] = set()
+        self.is_over_ground = False
         # From the ankle to each point, in the foot's own frame.
         self._arms = [_own_arms(foot, points) for points in (foot.ends, foot.toes, foot.toe_ends) if points is not None]
-        touching = np.concatenate([np.arange(one.first, one.last + 1) for one in windows])
+        touching = np.concatenate([np.arange(one.first, one.last + 1) for one in windows or [self._whole()]])
         # How far each point is above the floor: never less than where it rests.
         self._clearances = []
         for arms in self._arms:
             heights = (flat.points + holding.rotated(flat.turns, arms))[:, 2] - floor
             self._clearances.append(np.clip(heights, 0.0, max(0.0, float(heights[touching].min()))))
+
+    def _whole(self) -> Span:
+        return Span(0, len(self.foot.frames) - 1)
 
     def contact_levels(self, amount: float) -> tuple[list[float], Floats]:
         """Height above the floor and normal of the ground in each contact; the toes are above the ground, too."""
@@ -229,22 +254,23 @@ class _Walker:
             turn = grounding.tilts(len(inside), [Span(0, len(inside) - 1)], normal[None, :], amount)
             buried = self._buried(inside, np.full(len(inside), level), turn, first_point=1)
             heights.append(level + float(buried.max()))
-        return heights, np.array(normals)
+        return heights, np.array(normals).reshape(-1, 3)
 
     def with_ends(self, heights: Sequence[float], normals: Floats) -> tuple[list[Span], list[float], Floats]:
         """The contacts and, where a range begins or ends in a swing, the ground below its first and last frame."""
         spans, levels, ups = list(self.windows), list(heights), list(normals)
-        final = len(self.foot.frames) - 1
-        for at in (0, final):
-            nearest = spans[0] if at == 0 else spans[-1]
-            if nearest.first <= at <= nearest.last:
+        for at in (0, self._whole().last):
+            if any(one.first <= at <= one.last for one in spans):
                 continue
-            hit = self._below(at, self.flat.points[at], levels[0 if at == 0 else -1])
+            nearest = levels[0 if at == 0 else -1] if levels else 0.0
+            hit = self._below(at, self.flat.points[at], nearest)
             if hit is not None:
                 place = 0 if at == 0 else len(spans)
                 spans.insert(place, Span(at, at))
                 levels.insert(place, hit.point.z - self.floor)
                 ups.insert(place, np.array(hit.normal, dtype=np.float64))
+        if not spans:
+            return [self._whole()], [0.0], np.array([(0.0, 0.0, 1.0)])
         return spans, levels, np.array(ups)
 
     def needed(self, levels: Floats, tilts: Floats) -> Floats:
@@ -277,7 +303,9 @@ class _Walker:
     def _below(self, index: int, point: Floats, level: float) -> Hit | None:
         """The ground as seen from the hip above the level that the foot comes from."""
         hit = self.terrain.below(index, point, float(self.foot.roots[index, 2]) + level)
-        self.misses += hit is None
+        if hit is None:
+            self.missed.add(index)
+        self.is_over_ground |= hit is not None
         return hit
 
 

@@ -14,13 +14,14 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from mathutils import Matrix
 
 from ..rig import marks, setup
 from ..rig.chains import ChainSetup
 from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation
 from ..rig.sampling import sample
-from ..solvers import holding, rows
+from ..solvers import holding, rotations, rows
 from ..solvers.contacts import Floats, Span
 from ..solvers.holding import Held, Path
 from . import plant_keys
@@ -240,9 +241,14 @@ def _pinned(foot: FootMotion, at: int, carriers: Floats | None) -> Held:
         return Held(points, turns)
     moved = carriers @ np.linalg.inv(carriers[at])
     points = np.einsum("nij,nj->ni", moved[:, :3, :3], points) + moved[:, :3, 3]
-    own = rows.from_matrices(carriers)
+    own = _turns_of(carriers).T
     delta = rows.multiply(own, rows.conjugate(np.tile(own[:, at : at + 1], (1, count))))
     return Held(points, rows.multiply(delta, turns.T).T)
+
+
+def _turns_of(matrices: Floats) -> Floats:
+    """Orientations of matrices, mirrored ones too: frames × 4."""
+    return np.array([rotations.from_matrix(Matrix(one.tolist())) for one in matrices])
 
 
 def _carriers(context: Any, obj: Any, frames: Floats, on: Any, on_bone: str) -> Floats | None:
@@ -318,7 +324,7 @@ def onto_target(foot: FootMotion, held: Held, parts: Floats | None) -> Held:
     found = Held(held.points, turns)
     if parts is None:
         return found
-    own = Held(foot.targets[:, :3, 3], rows.from_matrices(foot.targets).T)
+    own = Held(foot.targets[:, :3, 3], _turns_of(foot.targets))
     return holding.eased(found, own, parts)
 
 
@@ -327,7 +333,9 @@ def whole_path(foot: FootMotion, holds: Sequence[Hold], lead: float) -> Held:
     first, last = foot.frames[holds[0].window.first], foot.frames[holds[-1].window.last]
     parts = _ease_of(foot, first, last, lead, (True, True))
     assert parts is not None  # both sides are eased
-    return holding.eased(_joined(foot, holds), Held(foot.ends, foot.turns), parts)
+    own = Held(foot.ends, foot.turns)
+    window = Span(holds[0].window.first, holds[-1].window.last)
+    return holding.eased(holding.beyond(_joined(foot, holds), own, window), own, parts)
 
 
 def controls(foot: FootMotion, held: Held, inside: Any, *, with_pole: bool) -> list[ControlKeys]:

@@ -133,4 +133,5 @@ def _toes(rig: Rig, chain: ChainSetup) -> list[_Toe]:
     children = rig.setup.children[chain.end]
     points = [(rig.state.head(one), rig.state.bones[one].bone.head_local) for one in children]
     points = points or [(rig.state.tail(chain.end), rig.state.bones[chain.end].bone.tail_local)]
-    return [_Toe(tuple(point - ankle), float(rest.z)) for point, rest in points]
+    arms = [(point - ankle, float(rest.z)) for point, rest in points]
+    return [_Toe((arm.x, arm.y, arm.z), height) for arm, height in arms]

@@ -108,7 +108,7 @@ def _over_ball(path: Path, rests: Sequence[Span], arms: Floats) -> Floats:
     first = rests[0]
     inside = slice(first.first, first.last + 1)
     place = contacts.within_reach(path.ends[inside].mean(axis=0), path.roots[inside], path.reaches[inside])
-    points = place + arms[first.first] - arms
+    points: Floats = place + arms[first.first] - arms
     for number, rest in enumerate(rests):
         if number:
             place = points[rest.first]
@@ -165,6 +165,17 @@ def carried(held: Held, own: Held, first: int, last: int) -> Held:
     count = len(inside)
     delta = slerp(np.tile(deltas[0], (count, 1)), np.tile(deltas[1], (count, 1)), part)
     turns[inside] = rows.multiply(delta.T, own.turns[inside].T).T
+    return Held(points, turns)
+
+
+def beyond(held: Held, own: Held, window: Span) -> Held:
+    """The motion with the offsets that a path has at the ends of a window, before and after it."""
+    points, turns = held.points.copy(), held.turns.copy()
+    for end, part in ((window.first, slice(0, window.first)), (window.last, slice(window.last + 1, None))):
+        points[part] = own.points[part] + held.points[end] - own.points[end]
+        delta = rows.multiply(held.turns[end, :, None], rows.conjugate(own.turns[end, :, None]))
+        count = len(own.turns[part])
+        turns[part] = rows.multiply(np.tile(delta, (1, count)), own.turns[part].T).T
     return Held(points, turns)
 
 

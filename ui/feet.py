@@ -44,6 +44,19 @@ class LIMB_IK_PT_feet(InSidebar, bpy.types.Panel):
         row = self.layout.row()
         row.operator_context = 'INVOKE_DEFAULT'
         row.operator("limb_ik.ground", text="Ground Feet...", icon='MESH_GRID')
+        tip = active.active_tip(context, obj)
+        if tip:
+            _live_ground(self.layout, obj.pose.bones[tip])
+
+
+def _live_ground(layout: Any, bone: Any) -> None:
+    """The surface that the active chain is kept above while it is solved."""
+    column = layout.column(align=True)
+    column.use_property_split = True
+    column.prop(bone, "limb_ik_ground", text="Live Ground")
+    if bone.limb_ik_ground is not None:
+        column.prop(bone, "limb_ik_ground_amount", slider=True)
+        column.prop(bone, "limb_ik_ground_floor")
 
 
 def _list(layout: Any, context: Any, marked: list[contact_markers.Marked]) -> None:
