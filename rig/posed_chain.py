@@ -5,6 +5,8 @@ Shared by the solve, match and the bake. This module must not solve or write to 
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from mathutils import Quaternion, Vector
 
 from ..solvers import rotations
@@ -15,6 +17,9 @@ from .spaces import PoseState, shear
 
 # A parent scaled by more than this part differently along its axes changes lengths as bones turn.
 NON_UNIFORM = 1e-3
+
+# How far in front of the eye a target stands at set-up, in lengths of the chain: 1 m of a head of 20 cm.
+LOOK_AHEAD = 5.0
 
 ZERO_SCALE = "scale of zero above the chain"
 
@@ -53,6 +58,18 @@ def read_chain(state: PoseState, chain: ChainSetup) -> Chain:
 def end_point(state: PoseState, chain: ChainSetup) -> Vector:
     """What has to reach the target: the end bone's head, else the tip's tail; armature space."""
     return (state.head(chain.end) if chain.end >= 0 else state.tail(chain.bones[-1])).copy()
+
+
+def matched_point(state: PoseState, chain: ChainSetup, posed: Chain) -> Vector:
+    """Where a target has to be so that the chain gives its FK pose: the end, of look-at a point ahead of the eye.
+
+    Space: armature.
+    """
+    if chain.solver != 'LOOK_AT':
+        return posed.end
+    points = [*(joint.head for joint in posed.joints), posed.end]
+    size = sum((b - a).length for a, b in pairwise(points))
+    return posed.joints[-1].head + posed.joints[-1].fk @ chain.look_axis * (LOOK_AHEAD * size)
 
 
 def rest_heads(state: PoseState, chain: ChainSetup) -> tuple[Vector, ...]:

@@ -20,7 +20,7 @@ from ..solvers.rotations import Quat
 from . import channels, live_ground, uneven_scale, warm_start
 from .chains import ChainSetup
 from .joint_words import with_bone_names
-from .posed_chain import is_uneven, local_rotations, read_chain, scale_problem, world_scale
+from .posed_chain import is_uneven, local_rotations, matched_point, read_chain, scale_problem, world_scale
 from .readouts import IDLE, Readout
 from .spaces import PoseState, matrix_to_armature, orientation, shear, to_armature
 
@@ -67,7 +67,7 @@ def solve(run: Evaluation, rig: Rig, chain: ChainSetup) -> Readout:
     if chain.use_warm_start and chain.solver in warm_start.ITERATIVE:
         solution = _warm(run, rig, chain, posed, goal)
         full = local_rotations(rig.state, chain, posed, solution)
-    elif is_uneven(rig.state, chain):
+    elif chain.solver != 'LOOK_AT' and is_uneven(rig.state, chain):  # looking reaches for nothing
         solution, full = uneven_scale.solve(rig.state, chain, SOLVERS[chain.solver], goal)
     else:
         solution = SOLVERS[chain.solver](posed, goal)
@@ -107,7 +107,7 @@ def _goal(run: Evaluation, rig: Rig, chain: ChainSetup, posed: Chain, target: Ma
     if chain.pole_key is not None and chain.solver in POLE_DIRECTIONS:
         pole = to_armature(run.world(rig.obj), run.linked_world(chain.pole_key).translation)
     if chain.target_space == 'FK':
-        point = posed.end + (point - chain.target_rest.translation)
+        point = matched_point(rig.state, chain, posed) + (point - chain.target_rest.translation)
         if pole is not None:
             pole = fk_pole_point(chain, posed) + (pole - chain.pole_rest.translation)
     scale = world_scale(rig.state)

@@ -87,3 +87,41 @@ def test_offsets_begin_where_fk_is_not_at_the_armatures_origin(kind: str) -> Non
     assert (place(tip.limb_ik_target, tip.limb_ik_target_bone) - before["foot"].head).length < 1e-5
     assert (place(tip.limb_ik_pole, tip.limb_ik_pole_bone) - before["shin"].head).length > 0.5
     assert max((pose[name].head - before[name].head).length for name in before) < 1e-5
+
+
+NECKS = (
+    rigs.BoneSpec("n1", (0, 0, 1), (0, 0, 1.1)),
+    rigs.BoneSpec("n2", (0, 0, 1.1), (0, 0, 1.2), "n1", True),
+    rigs.BoneSpec("head", (0, 0, 1.2), (0, 0, 1.4), "n2", True),
+)
+
+
+@pytest.mark.parametrize("motion", ["STILL", "FK"])
+def test_look_at_begins_with_the_pose_as_it_is_where_it_looks_across_the_bone(motion: str) -> None:
+    """The target stands ahead of the eye, not at the tail of the bone, which lies on another axis."""
+    arm = rigs.build(NECKS)
+    rigs.bone(arm, "n1").rotation_quaternion = (1, 0.1, 0.05, -0.1)
+    rigs.update()
+    before = rigs.local_rotations(arm)
+    bpy.ops.limb_ik.add_chain(armature=arm.name, tips="head", solver="LOOK_AT", chain_length=3, motion=motion)
+    rigs.update()
+    tip: Any = rigs.bone(arm, "head")
+    assert tip.limb_ik_look_axis == "Z"
+    assert tip.limb_ik_status == "REACHED"
+    for name, rotation in rigs.local_rotations(arm).items():
+        assert rotation.rotation_difference(before[name]).angle < 1e-3, name
+    tip.limb_ik_target.location.x += 0.3
+    rigs.update()
+    assert tip.limb_ik_status == "REACHED"
+    assert rigs.local_rotations(arm)["head"].rotation_difference(before["head"]).angle > 0.02
+
+
+def test_look_at_below_uneven_scale_looks() -> None:
+    arm = rigs.build(NECKS)
+    rigs.bone(arm, "n1").scale = (1, 1, 1.4)
+    target = rigs.empty("T", (0.4, -2, 1.5))
+    tip: Any = rigs.add_chain_by_properties(arm, "head", target, solver="LOOK_AT", chain_length=1, look_axis="Z")
+    tip.limb_ik_up_axis = "Y"
+    rigs.update()
+    seen = rigs.evaluated_pose(arm)["head"]
+    assert (target.location - seen.head).angle(seen.matrix.to_3x3().col[2]) < 0.15
