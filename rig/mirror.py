@@ -13,6 +13,7 @@ from mathutils import Matrix, Vector
 
 from . import carry, chains, marks, setup
 from .errors import LimbIKError
+from .sides import other_side
 from .setup import ChainPlan
 
 REFLECTION = Matrix.Diagonal((-1.0, 1.0, 1.0))
@@ -58,7 +59,7 @@ def flipped(obj: Any, name: str) -> str:
     Raises:
         LimbIKError: the name has no side, or there is no such bone.
     """
-    other = bpy.utils.flip_name(name)
+    other = other_side(name, obj.pose.bones.keys())
     if other == name:
         raise LimbIKError(f"the name '{name}' has no side that could be flipped")
     if other not in obj.pose.bones:
@@ -101,11 +102,12 @@ def _link_other(context: Any, obj: Any, tip: Any, other: str, role: str) -> None
     """Where a control of the user's own has a twin on the other side, take that instead of the made one."""
     linked, bone_name = getattr(tip, f"limb_ik_{role}"), getattr(tip, f"limb_ik_{role}_bone")
     if bone_name:
-        twin = bpy.utils.flip_name(bone_name)
-        if twin != bone_name and linked.pose is not None and twin in linked.pose.bones:
+        known = linked.pose.bones.keys() if linked.pose is not None else ()
+        twin = other_side(bone_name, known)
+        if twin != bone_name and twin in known:
             carry.relink(context, obj, other, role, linked, twin)
         return
-    twin_object = bpy.data.objects.get(bpy.utils.flip_name(linked.name))
+    twin_object = bpy.data.objects.get(other_side(linked.name, bpy.data.objects.keys()))
     if twin_object is not None and twin_object != linked:
         carry.relink(context, obj, other, role, twin_object, "")
 

@@ -125,3 +125,31 @@ def test_look_at_below_uneven_scale_looks() -> None:
     rigs.update()
     seen = rigs.evaluated_pose(arm)["head"]
     assert (target.location - seen.head).angle(seen.matrix.to_3x3().col[2]) < 0.15
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("mixamorig:LeftArm", "mixamorig:RightArm"),
+        ("J_Bip_L_UpperArm", "J_Bip_R_UpperArm"),
+        ("Bip01 L Thigh", "Bip01 R Thigh"),
+        ("lShldr", "rShldr"),
+        ("arm.L", "arm.R"),
+    ],
+)
+def test_a_chain_is_mirrored_whatever_way_the_rig_says_left(left: str, right: str) -> None:
+    bones = [
+        rigs.BoneSpec(f"{low}{name}", (x * a, y, 0), (x * b, 0.1 - y, 0), name if low else "", bool(low))
+        for name, x in ((left, 1), (right, -1))
+        for low, a, b, y in (("", 0.2, 1, 0), ("low ", 1, 2, 0.1))
+    ]
+    arm = rigs.build(bones)
+    before = rigs.local_rotations(arm)
+    bpy.ops.limb_ik.add_chain(armature=arm.name, tips=f"low {left}")
+    rigs.bone(arm, f"low {left}").limb_ik_softness = 0.05
+    bpy.ops.limb_ik.mirror_chain(armature=arm.name, tips=f"low {left}")
+    rigs.update()
+    other: Any = rigs.bone(arm, f"low {right}")
+    assert (other.limb_ik_solver, other.limb_ik_status) == ("TWO_BONE", "REACHED")
+    assert other.limb_ik_softness == pytest.approx(0.05)
+    assert all(q.rotation_difference(before[name]).angle < 1e-3 for name, q in rigs.local_rotations(arm).items())
