@@ -16,14 +16,14 @@ import bpy
 from mathutils import Vector
 
 from .bake.baking import bake
-from .bake.options import BakeOptions
 from .bake.motion import add_limbs
+from .bake.options import BakeOptions
 from .demo_picture import dress, pose_strip
 from .demo_walk import LAST_FRAME, walking_human
 from .files import make_folder, save_file
 from .quiet import blender_chatter
-from .rig.setup import limb_plans
 from .rig.session import current_scene, evaluated, pose_bones
+from .rig.setup import limb_plans
 from .solvers.blending import effective_weight
 
 REACHING_TIP, REACHING_BONES = "forearm.R", frozenset(("upper_arm.R", "forearm.R", "hand.R"))

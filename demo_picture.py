@@ -43,16 +43,20 @@ VIEW_CENTRE = 0.86
 CAMERA_DISTANCE = 8.0
 # Parts of the picture's height: text, and its first line above the lower edge.
 TEXT_SIZE, TEXT_PLACE = 0.037, 0.035
+LINE, BAND_LINES = 1.25 * TEXT_SIZE, 3
+BAND: Colour = (0.93, 0.94, 0.96, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How a panel looks: from where (unit vector to the camera), metres from top to bottom, pixels."""
+    """How a panel looks: from where (unit vector to the camera), metres from top to bottom, pixels; ``has_band``:
+    captions stand on a band below the picture."""
 
     direction: Vector
     height: float
     width_px: int
     height_px: int
+    has_band: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,18 +120,19 @@ def render_panels(path: Path, panels: Iterable[Panel], view: View) -> None:
     """Renders panels and writes them side by side as one PNG; camera and caption go again."""
     camera = _camera(view)
     caption = _caption(view)
+    helpers = [caption, camera, *([_band(view)] if view.has_band else [])]
     _render_settings(view)
     with tempfile.TemporaryDirectory(prefix="limb_ik_") as folder:
         done = []
         for panel in panels:
             current_scene().frame_set(panel.frame)
             camera.location = panel.centre + view.direction * CAMERA_DISTANCE
-            lines = panel.caption.count("\n")
-            caption.location.y = (TEXT_PLACE - 0.5 + 1.1 * TEXT_SIZE * lines) * view.height
+            lines = BAND_LINES - 1 if view.has_band else panel.caption.count("\n")
+            caption.location.y = (TEXT_PLACE - 0.5 + LINE * lines) * view.height
             cast(Any, caption.data).body = panel.caption
             done.append(_render(Path(folder) / f"{panel.frame}.png", view))
     _save(np.hstack(done), path)
-    for helper in (caption, camera):
+    for helper in helpers:
         bpy.data.objects.remove(helper)
 
 
@@ -225,9 +230,25 @@ def _caption(view: View) -> bpy.types.Object:
     caption = bpy.data.objects.new("Caption", curve)
     caption.parent = current_scene().camera
     caption.location = (0.0, 0.0, -1.0)
+    curve.space_line = LINE / TEXT_SIZE
     curve.materials.append(material_of("Ink", (0.02, 0.02, 0.03, 1.0)))
     current_scene().collection.objects.link(caption)
     return caption
+
+
+def _band(view: View) -> bpy.types.Object:
+    """A plain strip behind the caption, lit by itself."""
+    wide, low = view.height * view.width_px / view.height_px, -0.5 * view.height
+    high = low + (TEXT_PLACE + LINE * BAND_LINES) * view.height
+    mesh = bpy.data.meshes.new("Band")
+    mesh.from_pydata([(-wide, low, 0), (wide, low, 0), (wide, high, 0), (-wide, high, 0)], [], [(0, 1, 2, 3)])
+    paper = material_of("Band", (0.0, 0.0, 0.0, 1.0))
+    inputs = cast(Any, paper.node_tree).nodes["Principled BSDF"].inputs
+    inputs["Emission Color"].default_value, inputs["Emission Strength"].default_value = BAND, 1.0
+    band = _add(bpy.data.objects.new("Band", mesh), paper)
+    band.parent, band.visible_shadow = current_scene().camera, False
+    band.location = (0.0, 0.0, -1.1)
+    return band
 
 
 def _render_settings(view: View) -> None:

@@ -31,7 +31,7 @@ SOLE = (("heel.02", False), ("toe", False), ("toe", True))
 
 def walking_human() -> bpy.types.Object:
     """An armature object with the walk on frames 1 to ``LAST_FRAME``, in the current, empty file."""
-    obj = _metarig()
+    obj = metarig("human", "Walker")
     scene = current_scene()
     scene.frame_start, scene.frame_end = 1, LAST_FRAME
     for frame in range(1, LAST_FRAME + 1):
@@ -40,13 +40,16 @@ def walking_human() -> bpy.types.Object:
     return obj
 
 
-def _metarig() -> bpy.types.Object:
+def metarig(kind: str, name: str) -> bpy.types.Object:
+    """One of Rigify's metarigs (human, horse, cat), in object mode."""
     with blender_chatter(), _rigify():
-        cast(Any, bpy.ops.object).armature_human_metarig_add()
+        getattr(bpy.ops.object, f"armature_{kind}_metarig_add")()
     obj = current_view_layer().objects.active
     if obj is None:
-        raise LimbIKError("Rigify made no human metarig")
-    obj.name = "Walker"
+        raise LimbIKError(f"Rigify made no {kind} metarig")
+    if obj.mode != 'OBJECT':
+        bpy.ops.object.mode_set(mode='OBJECT')
+    obj.name = name
     return obj
 
 

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import bpy
-
 from . import active, marks
 from .errors import LimbIKError
 
@@ -43,7 +41,7 @@ def limits_from_ik(bone: Any) -> None:
     _put(bone, {axis: _ik_range(bone, axis) for axis in AXES})
 
 
-def take_limits(obj: bpy.types.Object, tips: Sequence[str]) -> list[str]:
+def take_limits(obj: Any, tips: Sequence[str]) -> list[str]:
     """Joint limits out of the IK limits, IK locks and rotation locks of the bones that chains turn.
 
     Returns:
@@ -64,7 +62,7 @@ def take_limits(obj: bpy.types.Object, tips: Sequence[str]) -> list[str]:
     return found
 
 
-def _turned(obj: bpy.types.Object, tip: str) -> list[Any]:
+def _turned(obj: Any, tip: str) -> list[Any]:
     bone: Any = obj.pose.bones.get(tip)
     if bone is None or bone.limb_ik_solver == 'NONE':
         raise LimbIKError(f"no chain ends at '{tip}' of '{obj.name}'")

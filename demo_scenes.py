@@ -1,0 +1,76 @@
+"""The demo's scenes beside the walk: each solver on a figure, with a picture of what it does.
+
+``limb-ik demo --scene reach|tail|look|horse``. Writes a .blend whose IK is live, and a picture, and fails where
+a chain's end is off its target though nothing holds it back. Must not know how a scene is built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from . import demo_horse, demo_look, demo_reach, demo_tail
+from .demo_picture import Panel, render_panels
+from .demo_stage import Scene
+from .files import make_folder, save_file
+from .quiet import blender_chatter
+from .rig.session import current_scene, pose_bones
+
+SCENES: dict[str, Callable[[], Scene]] = {
+    "reach": demo_reach.build,
+    "tail": demo_tail.build,
+    "look": demo_look.build,
+    "horse": demo_horse.build,
+}
+# Of the chain's length: what Limb IK promises for the evaluated pose.
+MAX_ERROR = 1e-5
+
+
+def run(name: str, folder: Path) -> tuple[str, int]:
+    """Makes a scene in a folder.
+
+    Returns:
+        What was done, in words, and the exit status: 1 where an end missed a target that was within its reach.
+    """
+    make_folder(folder)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
+    scene = SCENES[name]()
+    current_scene().frame_end = scene.last_frame
+    lines, status = _measured(scene)
+    current_scene().frame_set(1)
+    paths = folder / f"{name}.blend", folder / f"{name}.png"
+    save_file(paths[0])
+    with blender_chatter():
+        render_panels(paths[1], _panels(scene), scene.view)
+    return "\n".join([*lines, f"written: {paths[0]}, {paths[1]}"]), status
+
+
+def _measured(scene: Scene) -> tuple[list[str], int]:
+    """What every chain did over all frames, a line each, and whether one missed."""
+    reached: dict[str, list[float]] = {tip: [] for tip in scene.lengths}
+    held = dict.fromkeys(scene.lengths, 0)
+    for frame in range(1, scene.last_frame + 1):
+        current_scene().frame_set(frame)
+        for tip, length in scene.lengths.items():
+            bone: Any = pose_bones(scene.obj)[tip]
+            if bone.limb_ik_status == 'REACHED':
+                reached[tip].append(scene.missed(tip) / length)
+            else:
+                held[tip] += 1
+    lines = [
+        f"{tip}: on target on {len(found)} frames (largest error {max(found, default=0.0):.1e} of the length), "
+        f"held back on {held[tip]}"
+        for tip, found in reached.items()
+    ]
+    return lines, 1 if max(max(found, default=0.0) for found in reached.values()) > MAX_ERROR else 0
+
+
+def _panels(scene: Scene) -> Iterator[Panel]:
+    for frame, text in scene.captions.items():
+        current_scene().frame_set(frame)
+        messages = dict.fromkeys(pose_bones(scene.obj)[tip].limb_ik_message for tip in scene.told)
+        said = [line for message in messages if message for line in message.replace(": ", ":\n", 1).split("\n")]
+        yield Panel(frame, "\n".join([text, *said]), scene.centre)
