@@ -18,7 +18,7 @@ from typing import NoReturn, TypeAlias
 
 import bpy
 
-from . import cli_bake, cli_guard, cli_plant, cli_setup, demo, demo_stairs
+from . import cli_bake, cli_guard, cli_plant, cli_setup, demo, demo_scenes, demo_stairs
 from .files import READABLE, WRITABLE
 from .quiet import show_chatter, stdout_to_stderr
 from .rig.errors import LimbIKError
@@ -179,6 +179,8 @@ def _add_bake(commands: _Commands) -> None:
 def _add_demo(commands: _Commands) -> None:
     command = _command(commands, "demo", _demo, "A rig that Blender ships, IK on its limbs, baked, with a picture.")
     command.add_argument("-o", "--output", metavar="DIR", type=Path, default=Path("demo"), help="(default: demo)")
+    scenes = ["walk", *demo_scenes.SCENES]
+    command.add_argument("--scene", choices=scenes, default="walk", help="what it shows, of each solver (default: walk)")
     command.add_argument("--stairs", action="store_true", help="instead: a walk over stairs, before and after")
 
 
@@ -188,7 +190,11 @@ def _inspect(arguments: argparse.Namespace) -> tuple[str, int]:
 
 
 def _demo(arguments: argparse.Namespace) -> tuple[str, int]:
-    return demo_stairs.run(arguments.output) if arguments.stairs else demo.run(arguments.output)
+    if arguments.stairs:
+        return demo_stairs.run(arguments.output)
+    if arguments.scene in demo_scenes.SCENES:
+        return demo_scenes.run(arguments.scene, arguments.output)
+    return demo.run(arguments.output)
 
 
 def _limbs(text: str) -> frozenset[str]:
