@@ -75,7 +75,7 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
 
 
 def _may_matter(depsgraph: bpy.types.Depsgraph) -> bool:
-    return depsgraph.id_type_updated('OBJECT') or depsgraph.id_type_updated('ARMATURE')
+    return any(depsgraph.id_type_updated(kind) for kind in ('OBJECT', 'ARMATURE', 'ACTION'))
 
 
 def _touched_rigs(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
@@ -85,6 +85,8 @@ def _touched_rigs(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
     """
     updated = [update.id.original for update in depsgraph.updates]
     found = [obj for obj in updated if isinstance(obj, bpy.types.Object) and obj.type == 'ARMATURE']
+    if depsgraph.id_type_updated('ACTION'):
+        found += [obj for obj in marks.rigs() if obj not in found and _is_tweaking(obj, updated)]
     if depsgraph.id_type_updated('ARMATURE'):
         marks.names_may_have_changed()
         edited = {data for data in updated if isinstance(data, bpy.types.Armature)}
@@ -96,6 +98,12 @@ def _touched_rigs(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
     for obj in touched:
         marks.mark(obj)
     return touched
+
+
+def _is_tweaking(obj: bpy.types.Object, updated: list[bpy.types.ID]) -> bool:
+    """Whether an armature's NLA strip is being tweaked and its action was edited: Blender tags the action alone."""
+    anim = obj.animation_data
+    return anim is not None and anim.use_tweak_mode and anim.action in updated
 
 
 @persistent

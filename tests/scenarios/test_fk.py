@@ -174,3 +174,27 @@ def test_actions_that_come_go_and_are_shared_leave_fk_to_each() -> None:
     tip.limb_ik_weight = 0.0
     rigs.frame_set(20)
     assert rigs.local_rotations(obj)["up"].angle == pytest.approx(0.9, abs=1e-5)
+
+
+def test_a_key_inserted_in_a_tweaked_strip_holds_fk() -> None:
+    obj, _, tip = limb(weight=0.5)
+    push_to_nla(obj)
+    anim = obj.animation_data
+    track = anim.nla_tracks[0]
+    strip = track.strips[0]
+    strip.frame_start, strip.frame_end = 11, 30
+    track.select = strip.select = True
+    anim.nla_tracks.active = track
+    anim.use_tweak_mode = True
+    rigs.frame_set(15)
+    before = rigs.evaluated_pose(obj)
+    for _ in range(3):
+        assert rigs.bone(obj, "up").keyframe_insert("rotation_quaternion")
+        rigs.update()
+        assert rigs.pose_distance(before, rigs.evaluated_pose(obj)) <= 1e-5
+        rigs.frame_set(12)
+        rigs.frame_set(15)
+        assert rigs.pose_distance(before, rigs.evaluated_pose(obj)) <= 1e-5
+    tip.limb_ik_mute = True
+    rigs.frame_set(15)
+    assert rigs.local_rotations(obj)["up"].angle == pytest.approx(0.2 + 0.7 * 4 / 19, abs=2e-3)
