@@ -18,6 +18,9 @@ from .errors import LimbIKError
 from .session import armature_data
 
 COLLECTION = "Limb IK Controls"
+# Of empties where the viewport's wires have objects' colours; of bones one of Blender's colour sets.
+COLOURS = {"target": (0.25, 0.75, 1.0, 1.0), "pole": (0.75, 0.55, 1.0, 1.0)}
+BONE_COLOURS = {"target": 'THEME04', "pole": 'THEME06'}
 
 
 def make_empty(
@@ -51,9 +54,7 @@ def _collection(scene: bpy.types.Scene) -> bpy.types.Collection:
     return collection
 
 
-def make_bone(
-    context: bpy.types.Context, armature: bpy.types.Object, name: str, place_arm: Matrix, size: float
-) -> str:
+def make_bone(context: bpy.types.Context, armature: bpy.types.Object, name: str, place_arm: Matrix, size: float) -> str:
     """A bone without parent at a place in armature space; returns its name.
 
     Raises:
@@ -101,6 +102,15 @@ def edit_mode(context: bpy.types.Context, armature: bpy.types.Object) -> Iterato
             obj.select_set(obj in selected)
         if mode != 'OBJECT' and active is not None:
             bpy.ops.object.mode_set(mode=mode)
+
+
+def colour(obj: bpy.types.Object, bone_name: str, role: str) -> None:
+    """Give a control the colour of its role: target or pole."""
+    if not bone_name:
+        obj.color = COLOURS[role]
+        return
+    data: Any = obj.data
+    data.bones[bone_name].color.palette = BONE_COLOURS[role]
 
 
 def remove(context: bpy.types.Context, armature: bpy.types.Object, link: tuple[marks.Key, str]) -> None:

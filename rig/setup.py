@@ -243,6 +243,7 @@ def _make_controls(
         else:
             label = label if label.startswith(obj.name) else f"{obj.name}_{label}"
             made, bone = controls.make_empty(context, obj, label, place_arm, size * length, CONTROL_SHAPES[role]), ""
+        controls.colour(made, bone, role)
         tip = pose_bones(obj)[plan.tip]
         with marks.quiet():
             setattr(tip, f"limb_ik_{role}", made)

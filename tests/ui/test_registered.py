@@ -69,3 +69,14 @@ def test_only_ticked_limbs(body: Any) -> None:
 def test_no_tick_is_refused(body: Any) -> None:
     with pytest.raises(RuntimeError, match="No limb is chosen"):
         ops.limb_ik.add_limbs(armature="Body", found=[tick("shin.L", False)])
+
+
+@pytest.mark.parametrize("kind", ['EMPTY', 'BONE'])
+def test_controls_have_the_colour_of_their_role(body: Any, kind: str) -> None:
+    ops.limb_ik.add_chain(armature="Body", tips="shin.L", target_kind=kind)
+    tip = body.pose.bones["shin.L"]
+    if kind == 'EMPTY':
+        assert list(tip.limb_ik_target.color) != list(tip.limb_ik_pole.color)
+    else:
+        colours = [body.data.bones[name].color.palette for name in (tip.limb_ik_target_bone, tip.limb_ik_pole_bone)]
+        assert colours == ['THEME04', 'THEME06']
