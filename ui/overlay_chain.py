@@ -92,7 +92,7 @@ def _limb(bone: Any, joints: list[Vector]) -> list[Shape]:
 
 
 def _controls(bone: Any, joints: list[Vector], length: float) -> list[Shape]:
-    """Lines to target and pole; red where the target is missed."""
+    """Lines to target and pole; red where the target is missed, faint where they are offsets on FK."""
     found = []
     is_world = bone.limb_ik_target_space == 'WORLD'
     target, pole = _place_world(bone, "target"), _place_world(bone, "pole")
@@ -104,7 +104,7 @@ def _controls(bone: Any, joints: list[Vector], length: float) -> list[Shape]:
     elif target is not None:
         found.append(Shape(Part.LINE, shapes.dashed(joints[-1], target, dash)))
     if pole is not None and bone.limb_ik_solver != 'LOOK_AT' and len(joints) > 2:
-        found.append(Shape(Part.POLE, shapes.dashed(joints[1], pole, dash)))
+        found.append(Shape(Part.POLE if is_world else Part.LINE, shapes.dashed(joints[1], pole, dash)))
     return found
 
 

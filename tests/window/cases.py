@@ -28,7 +28,8 @@ ALWAYS = ("Window", "Screen", "Screen Editing", "3D View", "3D View Generic", "F
 
 def package(name: str = "") -> Any:
     """The installed extension, or a module of it: its name depends on the repository (LB-79)."""
-    root = next(key for key in bpy.context.preferences.addons if key.split(".")[-1] == "limb_ik")
+    modules = [addon.module for addon in bpy.context.preferences.addons.values()]
+    root = next(module for module in modules if module.split(".")[-1] == "limb_ik")
     return importlib.import_module(f"{root}.{name}" if name else root)
 
 

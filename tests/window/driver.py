@@ -111,10 +111,11 @@ class Driver:
             shown = getattr(context, "property", None)
             if shown is not None:
                 return str(shown[1])
-            if not bpy.ops.ui.copy_python_command_button.poll():
-                return ""
             context.window_manager.clipboard = ""
-            bpy.ops.ui.copy_python_command_button()
+            if bpy.ops.ui.copy_python_command_button.poll():
+                bpy.ops.ui.copy_python_command_button()
+            elif bpy.ops.ui.copy_data_path_button.poll():  # Blender 4.3 says no `property`
+                bpy.ops.ui.copy_data_path_button(full_path=True)
             return str(context.window_manager.clipboard)
 
 
