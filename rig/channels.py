@@ -22,6 +22,8 @@ _ON = 1.0 - 2.0**-23
 
 # Frames: a switch is looked for between samples this near, so shorter pulses without a key can be missed.
 _SAMPLE_STEP = 0.5
+# Samples between two keys at most: 1,000 s of blend time are 24,000 frames, and a scene can have 3e9 frames a second.
+_MOST_SAMPLES = 4096
 # Frames: how exactly a switch without a key is found.
 _BISECT_TO = 1e-4
 # Frames: how far beside a key its two sides are asked.
@@ -134,9 +136,12 @@ def _breakpoints(stack: Sequence[nla.Track], first: float, last: float) -> list[
 
 
 def _sample_frames(breaks: Sequence[float]) -> Iterator[float]:
-    """Frames inside of the intervals between breakpoints, never on one, ``_SAMPLE_STEP`` apart or nearer."""
+    """Frames inside of the intervals between breakpoints, never on one, ``_SAMPLE_STEP`` apart or nearer.
+
+    In intervals of more than ``_MOST_SAMPLES`` steps they are further apart.
+    """
     for start, end in pairwise(breaks):
-        count = max(1, round((end - start) / _SAMPLE_STEP))
+        count = max(1, min(round((end - start) / _SAMPLE_STEP), _MOST_SAMPLES))
         for i in range(count):
             yield start + (i + 0.5) * (end - start) / count
 
