@@ -22,7 +22,7 @@ from cases import TAB, package
 from driver import Case, Driver
 
 HERE = Path(__file__).resolve().parent
-STEP = ("-resize", "760x", "-colors", "96")
+STEP = ("-resize", "760x", "+dither", "-colors", "64")
 MOVIE_SIZE, MOVIE_COLOURS, MOVIE_DELAY = "420x", "48", "8"
 # From the walker's right and front, level.
 SIDE = Quaternion((0.55, 0.49, -0.45, -0.5)).normalized()
@@ -38,8 +38,8 @@ def walker() -> Any:
     return package("demo_walk").walking_human()
 
 
-def plain_view(d: Driver, distance: float) -> None:
-    """Figure and overlay, not the clutter of a working viewport."""
+def plain_view(d: Driver, distance: float, aside: float = 0.0) -> None:
+    """Figure and overlay, not the clutter of a working viewport; ``aside``: how far left of the middle."""
     space = d.area.spaces.active
     overlay = space.overlay
     overlay.show_relationship_lines = overlay.show_object_origins = overlay.show_cursor = overlay.show_text = False
@@ -47,7 +47,7 @@ def plain_view(d: Driver, distance: float) -> None:
     space.shading.color_type = 'MATERIAL'
     space.region_3d.view_perspective = 'PERSP'
     space.region_3d.view_rotation, space.region_3d.view_distance = SIDE, distance
-    space.region_3d.view_location = STANDING
+    space.region_3d.view_location = STANDING + SIDE @ Vector((aside, 0.0, 0.0))
 
 
 def walk(d: Driver) -> Case:
@@ -57,18 +57,11 @@ def walk(d: Driver) -> Case:
         obj = walker()
         package("bake.motion").add_limbs(bpy.context, obj)
         ball = demo._send_hand(obj)
-        for material in ("Body", "Limb", "Reach", "Ball"):
-            colour = getattr(picture, {"Reach": "REACHING"}.get(material, material.upper()))
-            picture.material_of(material, colour).diffuse_color = colour
         picture.dress(obj, demo.REACHING_BONES, ball, has_floor=False)
+        colours = {"Body": picture.BODY, "Limb": picture.LIMB, "Reach": picture.REACHING, "Ball": picture.BALL}
+        for material in bpy.data.materials:
+            material.diffuse_color = colours.get(material.name.split(".")[0], material.diffuse_color)
         for part in bpy.data.objects:
-            for slot in part.material_slots:
-                slot.material.diffuse_color = getattr(
-                    picture,
-                    {"Reach": "REACHING"}.get(
-                        slot.material.name.split(".")[0], slot.material.name.split(".")[0].upper()
-                    ),
-                )
             if part.type in {'EMPTY', 'LIGHT'} and part != ball:
                 part.hide_set(True)
         bpy.context.view_layer.objects.active = obj
@@ -77,7 +70,7 @@ def walk(d: Driver) -> Case:
     space = d.area.spaces.active
     plain_view(d, 3.4)
     space.overlay.show_bones = False
-    space.show_region_ui = False
+    space.show_region_ui = space.show_region_header = False
     names = []
     for frame in range(1, package("demo_walk").LAST_FRAME + 1, 2):
         bpy.context.scene.frame_set(frame)
@@ -94,7 +87,7 @@ def walk(d: Driver) -> Case:
     options = ["-delay", MOVIE_DELAY, "-loop", "0"]
     end = ["+dither", "-colors", MOVIE_COLOURS, "-layers", "Optimize", str(HERE / "demo.gif")]
     subprocess.run(["convert", *options, *map(str, frames), *end], check=True)
-    space.overlay.show_bones = True
+    space.overlay.show_bones = space.show_region_header = True
 
 
 def steps(d: Driver) -> Case:
@@ -103,7 +96,7 @@ def steps(d: Driver) -> Case:
         obj = walker()
         bpy.context.scene.frame_set(10)
         bpy.ops.object.mode_set(mode='POSE')
-    plain_view(d, 3.2)
+    plain_view(d, 3.6, aside=0.62)
     yield from d.sidebar(TAB)
     yield from d.find("limb_ik.add_limbs")
     yield from d.click()
@@ -112,7 +105,7 @@ def steps(d: Driver) -> Case:
     yield from d.key('RET')
     yield 8
     hand = obj.pose.bones["forearm.R"]
-    hand.limb_ik_target.location += Vector((-0.1, -0.35, 0.5))
+    hand.limb_ik_target.location += Vector((-0.1, -0.25, 0.35))
     scenes.make_active(obj, "forearm.R")
     yield from d.to_view(0.2, 0.1)
     yield from d.picture("step-2", *d.crop(), *STEP)
