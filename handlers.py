@@ -8,13 +8,27 @@ Handlers hold no reference to Blender's data between calls.
 from __future__ import annotations
 
 import atexit
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import bpy
 from bpy.app.handlers import persistent
 
-from .rig import copies, dependency, fk_pose, history, keyed_fk, live_pause, marks, migrate, order, readouts, simulations, warm_start, write
+from .rig import (
+    copies,
+    dependency,
+    fk_pose,
+    history,
+    keyed_fk,
+    live_pause,
+    marks,
+    migrate,
+    order,
+    readouts,
+    simulations,
+    warm_start,
+    write,
+)
 from .rig.evaluate import evaluate
 
 
@@ -100,7 +114,7 @@ def _touched_rigs(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
     return touched
 
 
-def _is_tweaking(obj: bpy.types.Object, updated: list[bpy.types.ID]) -> bool:
+def _is_tweaking(obj: bpy.types.Object, updated: Sequence[Any]) -> bool:
     """Whether an armature's NLA strip is being tweaked and its action was edited: Blender tags the action alone."""
     anim = obj.animation_data
     return anim is not None and anim.use_tweak_mode and anim.action in updated

@@ -43,7 +43,9 @@ def loose_of(tip: Any, chain_bones: list[Any]) -> tuple[Loose, ...]:
         bone = linked.pose.bones.get(getattr(tip, f"limb_ik_{role}_bone")) if linked.pose is not None else None
         bones += [bone, *bone.parent_recursive] if bone is not None else []
     found = [loose for bone in bones for loose in _of_constraints(bone)]
-    found += [loose for obj in objects for loose in _of_drivers(obj, {bone.name for bone in bones if bone.id_data == obj})]
+    found += [
+        loose for obj in objects for loose in _of_drivers(obj, {bone.name for bone in bones if bone.id_data == obj})
+    ]
     return tuple(dict.fromkeys(found))
 
 

@@ -129,7 +129,8 @@ def _loose_note(run: Evaluation, chain: ChainSetup, owners: dict[Link, Node]) ->
             for hold in hanging.holds_of(above) if len(above.constraints) else ():
                 is_carried = hold.is_rigid and len(above.constraints) == 1
                 if not is_carried and any(_turning_hold(run, marks.key_of(hold.obj), hold.bone, owners)):
-                    return f"{role} '{above.name}' follows solved bones through '{hold.name}', which shows them unsolved"
+                    what = f"{role} '{above.name}' follows solved bones through '{hold.name}'"
+                    return f"{what}, which shows them unsolved"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Whether a render in a window needs Blender's Lock Interface: what the screen evaluates and a render then share a pose.
+"""Whether a render in a window needs Blender's Lock Interface, because the screen and a render share a pose.
 
 A render runs beside the screen on a thread of its own and writes solved rotations into the same
 original bones. With the interface locked only one of them evaluates at a time. Reads only.

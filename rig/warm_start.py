@@ -46,7 +46,8 @@ marks.on_change(_listen)
 @contextmanager
 def allowed(depsgraph: bpy.types.Depsgraph) -> Iterator[None]:
     """Chains may start from the frame before while the screen's own depsgraph is solved; no other one may."""
-    is_screens = depsgraph.mode == 'VIEWPORT' and depsgraph == depsgraph.view_layer.depsgraph
+    layer = depsgraph.view_layer
+    is_screens = depsgraph.mode == 'VIEWPORT' and layer is not None and depsgraph == layer.depsgraph
     _state["graph"] = depsgraph.as_pointer() if is_screens else 0
     try:
         yield

@@ -1,9 +1,10 @@
-"""Scenarios about states in which nothing can be solved, or nearly (LB-26, 73, 78): quiet, named once, nothing wrong."""
+"""Scenarios about states in which little can be solved (LB-26, 73, 78): quiet, named once, nothing wrong."""
 
 from __future__ import annotations
 
 import bpy
 import pytest
+
 import rigs
 
 pytestmark = pytest.mark.usefixtures("blank")

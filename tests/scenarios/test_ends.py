@@ -7,8 +7,9 @@ import random
 
 import bpy
 import pytest
-import rigs
 from mathutils import Euler, Matrix, Quaternion, Vector
+
+import rigs
 
 pytestmark = pytest.mark.usefixtures("blank")
 

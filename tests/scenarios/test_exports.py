@@ -1,4 +1,4 @@
-"""Scenarios about exports and motion blur: what leaves Blender shows the solved pose, and the file is as before (LB-05)."""
+"""Scenarios about exports and motion blur: what leaves Blender is solved, what stays is as before (LB-05)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-import rigs
 from mathutils import Vector
+
+import rigs
 
 pytestmark = pytest.mark.usefixtures("blank")
 
@@ -66,7 +67,9 @@ EXPORTS = {
 }
 
 
-@pytest.mark.parametrize("ending", [name for name, op in (("abc", "alembic"), ("usda", "usd")) if getattr(bpy.app.build_options, op)])
+@pytest.mark.parametrize(
+    "ending", [name for name, op in (("abc", "alembic"), ("usda", "usd")) if getattr(bpy.app.build_options, op)]
+)
 def test_an_export_shows_the_solved_pose_and_changes_nothing(ending: str, tmp_path: Path) -> None:
     write, read = EXPORTS[ending]
     obj, skin = scene_with_skin()

@@ -1,4 +1,4 @@
-"""Scenarios about the animator's own pose: every kind of animation, partly keyed bones, every order of frames (LB-37)."""
+"""Scenarios about the animator's own pose: every kind of animation, every order of frames (LB-37)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import random
 
 import bpy
 import pytest
-import rigs
 from mathutils import Quaternion
+
+import rigs
 
 pytestmark = pytest.mark.usefixtures("blank")
 
@@ -71,7 +72,14 @@ def mute_curves(obj: bpy.types.Object) -> None:
     rigs.turn(obj, "up", "X", 0.35)
 
 
-WAYS = {"whole": key_whole, "one channel": key_one_channel, "by hand": set_by_hand, "driver": drive, "nla": push_to_nla, "muted": mute_curves}
+WAYS = {
+    "whole": key_whole,
+    "one channel": key_one_channel,
+    "by hand": set_by_hand,
+    "driver": drive,
+    "nla": push_to_nla,
+    "muted": mute_curves,
+}
 
 
 def seen(obj: bpy.types.Object, frames: list[int]) -> dict[int, dict[str, Quaternion]]:
@@ -129,7 +137,7 @@ def test_lb_37_any_order_of_frames_gives_the_same_pose(solver: str) -> None:
 
 
 def test_keys_of_other_frames_do_not_lose_fk_when_inserted_beside_unkeyed_bones() -> None:
-    obj, target, tip = limb(weight=0.5)
+    obj, _, tip = limb(weight=0.5)
     rigs.turn(obj, "up", "X", 0.3)
     rigs.turn(obj, "lo", "Z", 0.2)
     rigs.frame_set(5)

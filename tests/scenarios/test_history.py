@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import body
 import bpy
 import pytest
+
+import body
 import rigs
 
 pytestmark = pytest.mark.usefixtures("blank")

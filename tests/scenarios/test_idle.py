@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 
 import bpy
 import pytest
+
 import rigs
 
 pytestmark = pytest.mark.usefixtures("blank")
@@ -44,8 +44,8 @@ class Counted:
 
 
 @pytest.fixture
-def counted(monkeypatch) -> Iterator[Counted]:
-    yield Counted(monkeypatch)
+def counted(monkeypatch) -> Counted:
+    return Counted(monkeypatch)
 
 
 def limb(name: str = "Rig", x: float = 0.0):

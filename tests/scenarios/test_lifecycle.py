@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 import pytest
+
 import rigs
 
 pytestmark = pytest.mark.usefixtures("blank")
@@ -56,7 +57,9 @@ def raw(bone: bpy.types.PoseBone) -> tuple[float, ...]:
 
 @pytest.mark.parametrize("mode", PATHS)
 @pytest.mark.parametrize("weight", [0.5, 1.0])
-def test_a_file_opened_and_saved_without_the_extension_gives_fk_back(extension, mode: str, weight: float, tmp_path) -> None:
+def test_a_file_opened_and_saved_without_the_extension_gives_fk_back(
+    extension, mode: str, weight: float, tmp_path
+) -> None:
     obj = rigs.l2b()
     for name in ("up", "lo"):
         rigs.bone(obj, name).rotation_mode = mode

@@ -1,4 +1,4 @@
-"""Scenarios about order: chains that hang on each other's bones, and what Blender works out between them (LB-59, 60)."""
+"""Scenarios about order: chains that hang on each other's bones, and what Blender does between them (LB-59, 60)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 
 import bpy
 import pytest
+
 import rigs
 
 pytestmark = pytest.mark.usefixtures("blank")
@@ -16,7 +17,10 @@ S = rigs.BoneSpec
 
 def body() -> bpy.types.Object:
     """A spine of four, an arm on it, a finger on the hand; bones without parents to reach for and to be moved."""
-    spine = [S(f"s{i}", (0, 0, 0.25 * i), (0, -0.02 * (i % 2), 0.25 * (i + 1)), f"s{i - 1}" if i else "", i > 0) for i in range(4)]
+    spine = [
+        S(f"s{i}", (0, 0, 0.25 * i), (0, -0.02 * (i % 2), 0.25 * (i + 1)), f"s{i - 1}" if i else "", i > 0)
+        for i in range(4)
+    ]
     return rigs.build(
         [
             *spine,

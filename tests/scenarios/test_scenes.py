@@ -8,8 +8,9 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-import rigs
 from mathutils import Vector
+
+import rigs
 
 pytestmark = pytest.mark.usefixtures("blank")
 

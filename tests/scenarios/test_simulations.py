@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 import pytest
+
 import rigs
 
 pytestmark = pytest.mark.usefixtures("blank")
@@ -31,7 +32,7 @@ def dressed(kind: str, way: str):
 @pytest.mark.parametrize("way", ["parent", "modifier"])
 @pytest.mark.parametrize("kind", ["CLOTH", "SOFT_BODY"])
 def test_an_unbaked_simulation_on_the_skin_is_said(kind: str, way: str) -> None:
-    obj, dress, simulation, tip = dressed(kind, way)
+    _, dress, simulation, tip = dressed(kind, way)
     assert tip.limb_ik_status == "REACHED"
     assert "Sim" in tip.limb_ik_message and "Dress" in tip.limb_ik_message and "FK" in tip.limb_ik_message
     tip.limb_ik_mute = True

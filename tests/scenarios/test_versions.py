@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bpy
 import pytest
+
 import rigs
 
 pytestmark = pytest.mark.usefixtures("blank")

@@ -6,6 +6,7 @@ import math
 
 import bpy
 import pytest
+
 import rigs
 
 pytestmark = pytest.mark.usefixtures("blank")
