@@ -204,11 +204,13 @@ def _limbs(text: str) -> frozenset[str]:
     return names
 
 
-def _chain(text: str) -> tuple[str, str, str]:
-    root, tip, end = [*text.split(":"), ""][:3] if text.count(":") in {1, 2} else ("", "", "")
-    if not (root and tip):
+def _chain(text: str) -> str:
+    """Bones with colons between; of more than three parts, names with a namespace, which comes more than once."""
+    parts = text.split(":")
+    has_namespace = len(set(parts)) < len(parts)
+    if len(parts) < 2 or not (parts[0] and parts[1]) or (len(parts) > 3 and not has_namespace):
         raise argparse.ArgumentTypeError(f"{text!r} is not ROOT:TIP or ROOT:TIP:END")
-    return root, tip, end
+    return text
 
 
 def _frames(text: str) -> tuple[int, int]:

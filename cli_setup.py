@@ -128,6 +128,25 @@ def apply_setup(
     return {obj.name: _apply_chains(obj, chains, motion) for obj, chains in wanted}
 
 
+def bones_of_chain(obj: bpy.types.Object, text: str) -> tuple[str, str, str]:
+    """Root, tip and end (empty where there is none) out of ROOT:TIP[:END]; names may have colons themselves.
+
+    Raises:
+        LimbIKError: names with colons of which no reading fits the armature.
+    """
+    parts, known = text.split(":"), pose_bones(obj).keys()
+    count = len(parts)
+    cuts = [(i, j) for i in range(1, count) for j in range(i + 1, count + 1)]
+    readings = [(":".join(parts[:i]), ":".join(parts[i:j]), ":".join(parts[j:])) for i, j in cuts]
+    for reading in readings:
+        if all(name in known for name in reading if name):
+            return reading
+    if count > 3:
+        raise LimbIKError(f"armature '{obj.name}' has no bones that '{text}' names as ROOT:TIP or ROOT:TIP:END")
+    root, tip, end = [*parts, ""][:3]
+    return root, tip, end
+
+
 def chain_length(obj: bpy.types.Object, root: str, tip: str) -> int:
     """How many bones there are from the tip up to the root, both counted."""
     above = [bone_named(obj, tip), *bone_named(obj, tip).parent_recursive]
@@ -197,7 +216,7 @@ def _add_limbs(objects: Sequence[bpy.types.Object], arguments: argparse.Namespac
 
 
 def _add_one(obj: bpy.types.Object, arguments: argparse.Namespace) -> str:
-    root, tip, end = arguments.chain
+    root, tip, end = bones_of_chain(obj, arguments.chain)
     length = chain_length(obj, root, tip)
     plan = plan_for(obj, root, tip, solver=arguments.solver or 'AUTO', chain_length=length)
     if end:

@@ -146,10 +146,30 @@ def test_a_chain_is_mirrored_whatever_way_the_rig_says_left(left: str, right: st
     arm = rigs.build(bones)
     before = rigs.local_rotations(arm)
     bpy.ops.limb_ik.add_chain(armature=arm.name, tips=f"low {left}")
-    rigs.bone(arm, f"low {left}").limb_ik_softness = 0.05
+    rigs.bone(arm, f"low {left}").limb_ik_blend_time = 0.4
     bpy.ops.limb_ik.mirror_chain(armature=arm.name, tips=f"low {left}")
     rigs.update()
     other: Any = rigs.bone(arm, f"low {right}")
     assert (other.limb_ik_solver, other.limb_ik_status) == ("TWO_BONE", "REACHED")
-    assert other.limb_ik_softness == pytest.approx(0.05)
+    assert other.limb_ik_blend_time == pytest.approx(0.4)
     assert all(q.rotation_difference(before[name]).angle < 1e-3 for name, q in rigs.local_rotations(arm).items())
+
+
+@pytest.mark.parametrize("end", ["", ":rig:Hand"])
+def test_bones_of_the_command_line_may_have_a_namespace(end: str, tmp_path: Any) -> None:
+    """Every bone of Mixamo is called mixamorig:something."""
+    from limb_ik import cli
+
+    bones = [
+        rigs.BoneSpec("rig:Arm", (0, 0, 0), (1, 0.1, 0)),
+        rigs.BoneSpec("rig:Fore", (1, 0.1, 0), (2, 0, 0), "rig:Arm", True),
+        rigs.BoneSpec("rig:Hand", (2, 0, 0), (2.2, 0, 0), "rig:Fore", True),
+    ]
+    rigs.build(bones)
+    source, out = tmp_path / "in.blend", tmp_path / "out.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(source))
+    assert cli.main(["add", str(source), "-o", str(out), "--chain", f"rig:Arm:rig:Fore{end}"]) == 0
+    bpy.ops.wm.open_mainfile(filepath=str(out))
+    tip: Any = rigs.bone(bpy.data.objects["Rig"], "rig:Fore")
+    assert (tip.limb_ik_solver, tip.limb_ik_chain_length) == ("TWO_BONE", 2)
+    assert cli.main(["add", str(source), "-o", str(out), "--chain", "rig:Arm:rig:Nope"]) == 1
