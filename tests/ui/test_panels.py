@@ -223,7 +223,7 @@ def without_writes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("blank")
-def test_redraws_do_not_walk_the_bones(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lb_50_redraws_do_not_walk_the_bones(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw ≤ 2 ms and poll ≤ 0.2 ms in the mean are LB-50's figures; five times that here, for a busy machine."""
     arm = crowd()
     arm.data.bones.active = arm.data.bones["root"]

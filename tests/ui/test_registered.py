@@ -20,8 +20,7 @@ def body(blank: None) -> Any:
     return rigs.build(body_bones(), "Body")
 
 
-def test_without_an_entry_the_defaults_hold(blank: None) -> None:
-    """LB-79."""
+def test_lb_79_without_an_entry_the_defaults_hold(blank: None) -> None:
     assert preferences.entry() is None
     assert preferences.current() == preferences.DEFAULTS
     assert preferences.LimbIKPreferences.bl_idname == preferences.__package__

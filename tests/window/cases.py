@@ -379,6 +379,24 @@ def a_render_beside_the_open_window(d: Driver) -> Case:
     assert apart(turn_of("shin.L"), before) < ROUNDING, "the render left another pose on the screen"
 
 
+def off_and_on_again(d: Driver) -> Case:
+    """Nothing of the overlay, the menus and the shortcuts outlives the extension; all is back when it is."""
+    name, overlay, menus = package().__name__, package("ui.overlay"), package("ui.menus")
+    start(d)
+    yield 5
+    with d.there():
+        bpy.ops.preferences.addon_disable(module=name)
+    yield 5
+    assert not overlay.is_attached() and not hasattr(bpy.types, "LIMB_IK_MT_pose")
+    assert not any(draw in getattr(bpy.types, menu).draw._draw_funcs for menu, draw in menus.APPENDED)
+    keymaps = bpy.context.window_manager.keyconfigs.addon.keymaps
+    assert not [item.idname for keymap in keymaps for item in keymap.keymap_items if "limb_ik" in item.idname]
+    with d.there():
+        bpy.ops.preferences.addon_enable(module=name)
+    yield 5
+    assert package("ui.overlay").is_attached() and hasattr(bpy.types, "LIMB_IK_MT_pose")
+
+
 CASES = (
     panel_says_what_is_there,
     a_click_adds_and_undo_takes_away,
@@ -394,4 +412,5 @@ CASES = (
     playback_shows_what_a_jump_shows,
     a_render_beside_the_open_window,
     preferences_are_found,
+    off_and_on_again,
 )

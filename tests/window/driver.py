@@ -96,13 +96,14 @@ class Driver:
 
     def find(self, wanted: str, kind: str = 'UI', across: float = 0.35) -> Case:
         """Move the mouse down a region until it is on a button: of this command, or this property."""
-        region = self.region(kind)
+        region, seen = self.region(kind), []
         for y in range(region.y + region.height - 5, region.y, -SEARCH_STEP):
             self.move(region.x + across * region.width, y)
             yield 2
-            if wanted in self.under_mouse(kind):
+            seen.append(self.under_mouse(kind))
+            if wanted in seen[-1]:
                 return
-        raise AssertionError(f"no button of {wanted}")
+        raise AssertionError(f"no button of {wanted}, only {sorted(set(seen))}")
 
     def under_mouse(self, kind: str = 'UI') -> str:
         """The command of the button under the mouse as Python, or the path of the property that it shows."""
