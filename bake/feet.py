@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
@@ -119,14 +120,38 @@ def read_feet(
         rig = match.rig_of(run, obj)
         return [_read(run, rig, chain, toes.get(chain.tip)) for chain in chains]
 
-    own = {(marks.key_of(obj), chain.tip) for chain in chains if only_fk or chain.target_space == 'FK'}
+    own = {chain.tip for chain in chains if only_fk or chain.target_space == 'FK'} | _apart(obj, chains)
+    unsolved = {(marks.key_of(obj), tip) for tip in own}
     every = [(marks.key_of(rig), chain.tip) for rig in marks.rigs() for chain in setup_of(rig).chains]
-    samples = sample(context, [obj], frames, read, only=[link for link in every if link not in own])
+    samples = sample(context, [obj], frames, read, only=[link for link in every if link not in unsolved])
     at = np.asarray(frames, dtype=np.float64)
     return [
         _motion(obj, chain, kind_of.get(chain.tip, ""), at, [row[number] for row in samples])
         for number, chain in enumerate(chains)
     ]
+
+
+def _apart(obj: Any, chains: Sequence[ChainSetup]) -> set[str]:
+    """Tips of other chains of the armature that can't move these: they need not be solved."""
+    links = [link for chain in chains for link in (chain.target_key, chain.pole_key) if link is not None]
+    if any(bone or _hangs_loosely(bpy.data.objects[key]) for key, bone in links):  # type: ignore[index]
+        return set()
+    setup, above = setup_of(obj), set()
+    for chain in chains:
+        bone = chain.bones[0]
+        while (bone := setup.parents[bone]) >= 0:
+            above.add(bone)
+    named = {chain.tip for chain in chains}
+    return {one.tip for one in setup.chains if one.tip not in named and not above & {*one.bones, one.end}}
+
+
+def _hangs_loosely(obj: Any) -> bool:
+    """Whether bones may move an object."""
+    while obj is not None:
+        if obj.parent_type == 'BONE' or len(obj.constraints):
+            return True
+        obj = obj.parent
+    return False
 
 
 class _Seen(NamedTuple):
