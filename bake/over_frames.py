@@ -53,7 +53,8 @@ def stretches(works: Sequence[Work]) -> list[Stretch] | None:
         plan, free = _plan(work), dict[int, bool]()
         by_tip = {chain.tip: number for number, chain in enumerate(plan.chains)}
         has_rows = [row.chain.tip for row in rows_of(work)] == [chain.tip for chain in work.chains]
-        is_plain = has_rows and all(chain.tip in by_tip and _is_free(chain, free) for chain in work.chains)
+        is_plain = has_rows and all(_is_direct(work, chain) for chain in work.chains)
+        is_plain = is_plain and all(chain.tip in by_tip and _is_free(chain, free) for chain in work.chains)
         if not is_plain or work.obj.mode == 'EDIT' or not _is_upright(work.obj, free):
             return None
         numbers = [by_tip[chain.tip] for chain in work.chains]
@@ -68,6 +69,13 @@ def _plan(work: Work) -> crowd_plan.Plan:
     setup = setup_of(work.obj)
     in_world = tuple(replace(chain, target_space='WORLD') for chain in setup.chains)
     return crowd_plan.make_plan(replace(setup, chains=in_world))
+
+
+def _is_direct(work: Work, chain: ChainSetup) -> bool:
+    """Whether upper, lower and end bone follow each other and the end is given by the target or left alone."""
+    parents = setup_of(work.obj).parents
+    has_end_below = chain.end < 0 or parents[chain.end] == chain.bones[-1]
+    return len(chain.bones) == 2 and has_end_below and chain.end_rotation in {'KEEP_LOCAL', 'TARGET'}
 
 
 def _hangs_free(obj: Any, known: dict[int, bool]) -> bool:

@@ -889,3 +889,26 @@ def test_few_keys_are_read_in_one_go_as_frame_by_frame(end_rotation: str, monkey
             assert np.array(place.heads) == pytest.approx(np.array(expected.heads), abs=3e-6)
             agree = np.abs(np.einsum("ij,ij->i", np.array(place.frames), np.array(expected.frames)))
             assert agree == pytest.approx(np.ones_like(agree), abs=1e-9)
+
+
+@pytest.mark.parametrize("space", ["WORLD", "FK"])
+@pytest.mark.parametrize("end_rotation", ["KEEP_LOCAL", "KEEP_FK", "TARGET"])
+@pytest.mark.parametrize("has_twist", [False, True])
+def test_every_kind_of_limb_is_baked_as_it_is_seen(has_twist: bool, end_rotation: str, space: str) -> None:
+    bones = [rigs.BoneSpec("up", (0, 0, 0), (0, 0.6, 0.8))]
+    bones += [rigs.BoneSpec("twist", (0, 0.3, 0.4), (0, 0.6, 0.8), "up")] if has_twist else []
+    bones += [
+        rigs.BoneSpec("lo", (0, 0.6, 0.8), (0, 0, 1.6), bones[-1].name),
+        rigs.BoneSpec("hand", (0, 0, 1.6), (0, 0, 1.9), "lo"),
+    ]
+    obj, target = rigs.build(bones), rigs.empty("T", rotation=(0.2, 0.5, -0.3))
+    waving(target, (0.2, -0.3, 1.1), 0.3)
+    settings = {"end_bone": "hand", "end_rotation": end_rotation, "target_space": space}
+    rigs.add_chain_by_properties(obj, "lo", target, None, chain_length=2 + has_twist, **settings)
+    for bone in obj.pose.bones:
+        for frame in (1, 15, 30):
+            rigs.key_rotation(bone, frame, Quaternion((frame % 4, 1, -0.5), 0.4 * math.sin(frame + len(bone.name))))
+    live = recorded(obj, range(1, 31))
+    assert rigs.bone(obj, "lo").limb_ik_status in {"REACHED", "TOO_FAR"}
+    baked(obj, last=30)
+    assert_same(live, recorded(obj, range(1, 31)))
