@@ -189,8 +189,16 @@ def _held(obj: bpy.types.Object, found: list[ChainSetup]) -> set[int]:
 
 def _offsets(obj: bpy.types.Object, parents: tuple[int, ...]) -> tuple[Matrix, ...]:
     rest = np.array([bone.bone.matrix_local for bone in pose_bones(obj)], dtype=np.float64)
-    found = [rest[i] if parent < 0 else np.linalg.inv(rest[parent]) @ rest[i] for i, parent in enumerate(parents)]
+    found = [rest[i] if parent < 0 else _inverse(rest[parent]) @ rest[i] for i, parent in enumerate(parents)]
     return tuple(Matrix(matrix.tolist()) for matrix in found)
+
+
+def _inverse(rest: Any) -> Any:
+    """Of a bone without length, which 5.3 keeps, the nearest thing to an inverse: its axes can be zero."""
+    try:
+        return np.linalg.inv(rest)
+    except np.linalg.LinAlgError:
+        return np.linalg.pinv(rest)
 
 
 def _is_plain(bone: bpy.types.Bone) -> bool:

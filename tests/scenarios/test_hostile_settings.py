@@ -222,3 +222,21 @@ def test_random_chains_and_targets(seed: int, capfd: pytest.CaptureFixture[str])
             assert is_finite(arm), (seed, number, chosen)
             assert tip.limb_ik_status in STATUSES
             assert is_quiet(capfd), (seed, number, chosen)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-4, 1e-9, 1e4])
+def test_bones_that_have_shrunk_to_nothing(size: float, capfd: pytest.CaptureFixture[str]) -> None:
+    """Their rest matrices can have no inverse in 5.3, which keeps them."""
+    short = 1e-5 if size < 1e4 else 1e-9
+    rows = [("a", 0.0, 1.0, ""), ("b", 1.0, 1.0 + short, "a"), ("c", 1.0, 2.0, "b"), ("d", 2.0, 2.0 + short, "c")]
+    arm = rigs.build([rigs.BoneSpec(n, (0, 0, z * size), (0, 0, y * size), p) for n, z, y, p in rows])
+    target = rigs.empty("T", (0.3 * size, 0, size))
+    for tip in ("c", "d"):
+        if tip in arm.pose.bones and "a" in arm.pose.bones:
+            capfd.readouterr()
+            rigs.add_chain_by_properties(arm, tip, target, solver="FABRIK", chain_length=0)
+            rigs.update()
+            rigs.frame_set(2)
+            assert is_finite(arm)
+            assert is_quiet(capfd)
+            arm.pose.bones[tip].limb_ik_solver = 'NONE'
