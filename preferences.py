@@ -56,7 +56,7 @@ def _colour(label: str, default: Colour, description: str) -> Any:
     return FloatVectorProperty(
         name=label,
         description=description,
-        subtype='COLOR',
+        subtype='COLOR_GAMMA',  # as the viewport draws it, so that the swatch shows the same
         size=4,
         min=0.0,
         max=1.0,
@@ -116,10 +116,12 @@ class LimbIKPreferences(bpy.types.AddonPreferences):
         """New chains, overlay, shortcuts."""
         layout: Any = self.layout
         layout.use_property_split = True
-        column = layout.column(heading="New Chains")
+        column = layout.column()
+        column.label(text="New Chains")
         column.prop(self, "target_kind")
         column.prop(self, "blend_time")
-        column = layout.column(heading="Overlay")
+        column = layout.column()
+        column.label(text="Overlay")
         column.prop(self, "show_overlay", text="Show in Viewport")
         looks = column.column()
         looks.active = self.show_overlay
