@@ -331,7 +331,12 @@ def _problem(
 
 def is_in_a_scene(obj: bpy.types.Object) -> bool:
     """Whether any scene holds the object; a deleted one may live on because something points to it."""
-    return any(scene.objects.get(obj.name) == obj for scene in bpy.data.scenes)
+    return any(_holds(scene.objects, obj) for scene in bpy.data.scenes)
+
+
+def _holds(objects: Any, obj: bpy.types.Object) -> bool:
+    found = objects.get(obj.name)
+    return found == obj or (found is not None and obj in objects[:])  # an override is called like what it overrides
 
 
 def _target_problem(role: str, target: bpy.types.Object | None, bone_name: str) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 
 from . import channels, dependency
 
+from .raw_pose import write_channel
 BONE_CHANNELS = {"location": 3, "scale": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4}
 BONE_PREFIX = 'pose.bones["'
 OWN_PATHS = {dependency.NUMBER_PATH, dependency.NAMES_PATH}
@@ -62,7 +63,7 @@ def _copy_bone_channels(source: Any, goal: Any) -> None:
         source.foreach_get(name, theirs)
         goal.foreach_get(name, ours)
         if not np.array_equal(theirs, ours):
-            goal.foreach_set(name, theirs)
+            write_channel(goal, name, theirs)
 
 
 def _copy_value(evaluated: bpy.types.Object, original: bpy.types.Object, path: str, index: int) -> None:

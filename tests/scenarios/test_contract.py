@@ -6,6 +6,7 @@ from typing import Any
 
 import bpy
 import pytest
+
 import rigs
 
 pytestmark = pytest.mark.usefixtures("blank")
@@ -173,3 +174,40 @@ def test_bones_of_the_command_line_may_have_a_namespace(end: str, tmp_path: Any)
     tip: Any = rigs.bone(bpy.data.objects["Rig"], "rig:Fore")
     assert (tip.limb_ik_solver, tip.limb_ik_chain_length) == ("TWO_BONE", 2)
     assert cli.main(["add", str(source), "-o", str(out), "--chain", "rig:Arm:rig:Nope"]) == 1
+
+
+def linked_and_overridden(tmp_path: Any, is_editable: bool, is_in_scene: bool) -> Any:
+    """The override of a rig with a chain whose FK pose is rest."""
+    arm = rigs.l2b()
+    bpy.ops.limb_ik.add_chain(armature=arm.name, tips="lo")
+    collection = bpy.data.collections.new("Character")
+    for obj in bpy.data.objects:
+        collection.objects.link(obj)
+    path = str(tmp_path / "library.blend")
+    bpy.data.libraries.write(path, {collection})
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    with bpy.data.libraries.load(path, link=True) as (_, wanted):
+        wanted.collections = ["Character"]
+    linked: Any = bpy.data.collections["Character"]
+    if is_in_scene:
+        bpy.context.scene.collection.children.link(linked)
+    linked.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer, do_fully_editable=is_editable)
+    rigs.update()
+    return next(obj for obj in bpy.data.objects if obj.override_library and obj.type == "ARMATURE")
+
+
+@pytest.mark.parametrize("is_in_scene", [False, True])
+@pytest.mark.parametrize("is_editable", [True, False])
+def test_an_override_shows_ik_though_blender_refuses_bulk_writes_to_some(
+    is_editable: bool, is_in_scene: bool, tmp_path: Any
+) -> None:
+    """The linked twin, called the same, may be in the scene, too, and must not be taken for the override's target."""
+    arm = linked_and_overridden(tmp_path, is_editable, is_in_scene)
+    tip: Any = rigs.bone(arm, "lo")
+    assert tip.limb_ik_status == "REACHED"
+    tip.limb_ik_target.location = (0.2, 0.1, 1.2)
+    rigs.update()
+    assert (rigs.evaluated_pose(arm)["hand"].head - rigs.world_position(tip.limb_ik_target)).length < 1e-5
+    tip.limb_ik_weight = 0.0
+    rigs.update()
+    assert all(q.angle < 1e-6 for q in rigs.local_rotations(arm).values())
