@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
+from typing import Any
 
 import bpy
 
@@ -28,8 +29,8 @@ def register() -> None:
             _do(undo, partial(bpy.utils.register_class, cls), partial(bpy.utils.unregister_class, cls))
         for part in (menus, shortcuts, overlay):
             _do(undo, part.register, part.unregister)
-        command = bpy.utils.register_cli_command(COMMAND, cli.command)
-        undo.callback(bpy.utils.unregister_cli_command, command)
+        utils: Any = bpy.utils  # its stubs say that a registered command has no handle
+        undo.callback(utils.unregister_cli_command, utils.register_cli_command(COMMAND, cli.command))
         _do(undo, handlers.register, handlers.unregister)
         _registered.push(undo.pop_all())
 
