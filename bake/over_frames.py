@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -226,65 +226,105 @@ def _raw_frames(read: Stretch, chain: int, part: int) -> Floats:
     return values[:, bone * width : (bone + 1) * width]
 
 
-def _limbs(read: Stretch) -> limb_arrays.Limbs:
-    """The limbs of all frames as ``limb_arrays`` takes them: for each frame its chains."""
+class _FK(NamedTuple):
+    """The limbs in FK (frames × chains first). Space: armature.
+
+    ``frames``: upper, lower and end bone at zero local rotation; ``bones``: upper and lower; ``locals``: local
+    rotations of all three (chains × 3 × frames × 4).
+    """
+
+    frames: tuple[Floats, Floats, Floats]
+    bones: tuple[Floats, Floats]
+    ends: Floats
+    end_tails: Floats
+    locals: Floats
+    scales: Floats
+
+
+def _fk(read: Stretch) -> _FK:
     frames, count, plan = len(read.matrices), len(read.numbers), read.plan
-    bones, parents = plan.bones[read.numbers], plan.parents[read.numbers]
+    bones, offsets = plan.bones[read.numbers], plan.offsets[read.numbers]
     matrices = _with_identity(np.array(read.matrices, dtype=np.float64).reshape(frames, -1, 4, 4).transpose(0, 1, 3, 2))
     locations = np.array([row[0] for row in read.bases], dtype=np.float64).reshape(frames, -1, 3)[:, bones]
     scales = np.array([row[1] for row in read.bases], dtype=np.float64).reshape(frames, -1, 3)[:, bones]
     turns = np.array([[_quats(read, chain, part) for part in range(3)] for chain in range(count)])
     bases = limb_arrays.local_matrices(locations, turns.transpose(2, 0, 1, 3), scales)
-    offsets = plan.offsets[read.numbers]
-    upper_frame = matrices[:, parents] @ offsets[:, 0]
+    upper_frame = matrices[:, plan.parents[read.numbers]] @ offsets[:, 0]
     upper = upper_frame @ bases[:, :, 0]
     lower_frame = upper @ offsets[:, 1]
     lower = lower_frame @ bases[:, :, 1]
     end_frame = lower @ offsets[:, 2]
+    end = end_frame @ bases[:, :, 2]
     tails = lower[..., :3, 1] * np.array(_tails(read))[:, None] + lower[..., :3, 3]
-    has_end = plan.has_end[read.numbers][:, None]
-    ends = np.where(has_end, (end_frame @ bases[:, :, 2])[..., :3, 3], tails)
-    end_lengths = np.array(_end_lengths(read))[:, None]
-    end_tail = _flat((end_frame @ bases[:, :, 2])[..., :3, 1] * end_lengths).T
+    ends = np.where(plan.has_end[read.numbers][:, None], end[..., :3, 3], tails)
+    end_tails = end[..., :3, 1] * np.array(_end_lengths(read))[:, None]
+    return _FK((upper_frame, lower_frame, end_frame), (upper, lower), ends, end_tails, turns, scales)
+
+
+class _Aims(NamedTuple):
+    """What the limbs reach for (columns are limbs). Space: armature. ``distance``: of the armature from the origin."""
+
+    targets: rows.Rows
+    poles: rows.Rows
+    turned: Floats
+    distance: rows.Rows
+
+
+def _aims(read: Stretch) -> _Aims:
+    count = len(read.numbers)
     worlds = np.array([[*map(tuple, world)] for world in read.worlds])[:, None]
-    to_arm, origins = np.linalg.inv(worlds[..., :3, :3]), worlds[..., :3, 3]
+    linear, origins = worlds[..., :3, :3].copy(), worlds[..., :3, 3]
+    scale = np.linalg.norm(linear[:, 0], axis=1).mean(axis=1)
+    linear[np.linalg.det(linear) == 0.0] = np.identity(3)  # such frames are evaluated by themselves
+    to_arm = np.linalg.inv(linear)
     targets = np.array([[[*map(tuple, matrix)] for matrix in row] for row in read.targets])
     target_places = (to_arm @ (targets[..., :3, 3] - origins)[..., None])[..., 0]
     pole_places = (to_arm @ (np.array(read.poles) - origins)[..., None])[..., 0]
-    turned_targets = _flat(to_arm @ targets[..., :3, :3])
-    scale = np.repeat(np.linalg.norm(worlds[:, 0, :3, :3], axis=1).mean(axis=1), count)
+    with np.errstate(all="ignore"):
+        distance = np.repeat(np.linalg.norm(origins[:, 0], axis=1) / scale, count)
+    return _Aims(_flat(target_places).T, _flat(pole_places).T, _flat(to_arm @ targets[..., :3, :3]), distance)
+
+
+def _limbs(read: Stretch) -> limb_arrays.Limbs:
+    """The limbs of all frames as ``limb_arrays`` takes them: for each frame its chains."""
+    frames, plan, fk, aims = len(read.matrices), read.plan, _fk(read), _aims(read)
     settings = np.array(read.settings).reshape(-1, 4).T
     with np.errstate(all="ignore"):
-        flat_frames = [_flat(frame) for frame in (upper_frame, lower_frame, end_frame)]
+        flat_frames = [_flat(frame) for frame in fk.frames]
         quats = tuple(rows.from_matrices(frame) for frame in flat_frames)
-        is_even = np.logical_and.reduce([limb_arrays.is_even(frame) for frame in flat_frames])
-        is_even &= np.linalg.det(turned_targets) > 0.0
-        is_even &= (_flat(scales) != 0.0).all(axis=(1, 2))
-        target_quat = rows.from_matrices(turned_targets)
-    local = tuple(turns[:, part].transpose(2, 1, 0).reshape(4, -1) for part in range(3))
-    limbs = batch.Limbs(
-        root=_flat(upper[..., :3, 3]).T,
-        mid=_flat(lower[..., :3, 3]).T,
-        end=_flat(ends).T,
+        is_fit = np.logical_and.reduce([limb_arrays.is_even(frame) for frame in flat_frames])
+        is_fit &= np.linalg.det(aims.turned) > 0.0
+        is_fit &= (_flat(fk.scales) != 0.0).all(axis=(1, 2))
+        target_turns = rows.from_matrices(aims.turned)
+    local = tuple(fk.locals[:, part].transpose(2, 1, 0).reshape(4, -1) for part in range(3))
+    asked = batch.Limbs(
+        root=_flat(fk.bones[0][..., :3, 3]).T,
+        mid=_flat(fk.bones[1][..., :3, 3]).T,
+        end=_flat(fk.ends).T,
         fk=rows.multiply(quats[0], local[0]),
         hinge=np.tile(plan.hinges[read.numbers], (frames, 1)).T,
-        target=_flat(target_places).T,
-        pole=_flat(pole_places).T,
+        target=aims.targets,
+        pole=aims.poles,
         pole_angle=settings[1],
         softness=settings[2],
         max_reach=settings[3],
-        origin_distance=np.repeat(np.linalg.norm(origins[:, 0], axis=1), count) / scale,
+        origin_distance=aims.distance,
     )
-    wanted = rows.multiply(target_quat, np.tile(plan.end_offsets[read.numbers], (frames, 1)).T)
-    found = limb_arrays.Limbs(limbs, quats, local, wanted, end_tail, settings[0], is_even)
+    wanted = rows.multiply(target_turns, np.tile(plan.end_offsets[read.numbers], (frames, 1)).T)
+    found = limb_arrays.Limbs(asked, quats, local, wanted, _flat(fk.end_tails).T, settings[0], is_fit)
+    return _with_offsets(read, found, target_turns)
+
+
+def _with_offsets(read: Stretch, limbs: limb_arrays.Limbs, target_turns: rows.Rows) -> limb_arrays.Limbs:
+    """The limbs whose target and pole are offsets on FK reach for FK and these."""
+    frames = len(read.matrices)
     is_fk = np.tile([chain.target_space == 'FK' for chain in read.work.chains], frames)
     if not is_fk.any():
-        return found
+        return limbs
     rests = np.array([[[*map(tuple, one)] for one in _rests(chain)] for chain in read.work.chains])
     rest_turns = np.array([rotations.from_matrix(chain.target_rest) for chain in read.work.chains])
-    places = (np.tile(rests[:, i, :3, 3], (frames, 1)).T for i in (0, 1))
-    rest_target, rest_pole = places
-    return limb_arrays.beside_fk(found, is_fk, rest_target, np.tile(rest_turns, (frames, 1)).T, rest_pole, target_quat)
+    rest_target, rest_pole = (np.tile(rests[:, i, :3, 3], (frames, 1)).T for i in (0, 1))
+    return limb_arrays.beside_fk(limbs, is_fk, rest_target, np.tile(rest_turns, (frames, 1)).T, rest_pole, target_turns)
 
 
 def _rests(chain: ChainSetup) -> tuple[Any, Any]:

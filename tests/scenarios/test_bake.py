@@ -912,3 +912,17 @@ def test_every_kind_of_limb_is_baked_as_it_is_seen(has_twist: bool, end_rotation
     assert rigs.bone(obj, "lo").limb_ik_status in {"REACHED", "TOO_FAR"}
     baked(obj, last=30)
     assert_same(live, recorded(obj, range(1, 31)))
+
+
+def test_an_armature_scaled_to_nothing_for_some_frames() -> None:
+    obj, target = limb()
+    moving(target)
+    for frame, size in ((4, 1.0), (5, 0.0), (6, 1.0)):
+        obj.scale = (size, size, size)
+        obj.keyframe_insert("scale", frame=frame)
+    rigs.set_interpolation(obj, "CONSTANT", "scale")
+    live = recorded(obj, range(1, 11))
+    report = baked(obj)
+    assert report.frames == 10
+    after = recorded(obj, range(1, 11))
+    assert_same(live[:4] + live[5:], after[:4] + after[5:])
