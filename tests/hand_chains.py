@@ -9,12 +9,12 @@ import math
 from collections.abc import Sequence
 
 import bpy
-from mathutils import Matrix, Quaternion, Vector
-
-import rigs
 from limb_ik.solvers.chain import Chain, Joint, Solution
 from limb_ik.solvers.rotations import Quat, Vec, as_quat, as_vec, normalized, rotate
 from limb_ik.solvers.vectors import add, cross, dot, length, perpendicular_part, scaled, subtract, unit
+from mathutils import Matrix, Quaternion, Vector
+
+import rigs
 
 
 def bone_orientation(direction: Vector, roll: float = 0.0) -> Quaternion:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 import pytest
 
@@ -15,7 +17,7 @@ TARGET = (0.6, -0.4, 1.2)
 ON_TARGET = 1e-5
 
 
-def limb(kind: str = "L2B", *, root: bool = False, **settings):
+def limb(kind: str = "L2B", *, root: bool = False, **settings: Any) -> tuple[Any, Any, Any]:
     obj = rigs.rig(kind, root=root)
     target = rigs.empty("T", TARGET)
     tip = rigs.add_chain_by_properties(obj, "lo", target, rigs.empty("P", (0, 3, 0.8)), **settings)
@@ -23,7 +25,7 @@ def limb(kind: str = "L2B", *, root: bool = False, **settings):
     return obj, target, tip
 
 
-def go_on(capfd) -> None:
+def go_on(capfd: pytest.CaptureFixture[str]) -> None:
     """An edit and five frames, without a line on the console."""
     capfd.readouterr()
     rigs.update()
@@ -35,7 +37,9 @@ def go_on(capfd) -> None:
 
 @pytest.mark.parametrize("end_rotation", ["KEEP_LOCAL", "KEEP_FK", "TARGET"])
 @pytest.mark.parametrize("who", ["hand", "target"])
-def test_lb_26_an_end_or_target_of_scale_zero_is_reached(who: str, end_rotation: str, capfd) -> None:
+def test_lb_26_an_end_or_target_of_scale_zero_is_reached(
+    who: str, end_rotation: str, capfd: pytest.CaptureFixture[str]
+) -> None:
     obj, target, tip = limb(end_bone="hand", end_rotation=end_rotation)
     (rigs.bone(obj, "hand") if who == "hand" else target).scale = (0, 0, 0)
     go_on(capfd)
@@ -49,7 +53,9 @@ def test_lb_26_an_end_or_target_of_scale_zero_is_reached(who: str, end_rotation:
 
 @pytest.mark.parametrize("scale", [(0, 0, 0), (0, 1, 1), (1, 0, 1)])
 @pytest.mark.parametrize("who", ["root", "object", "parent"])
-def test_lb_26_scale_of_zero_above_poses_nothing(who: str, scale: tuple[float, ...], capfd) -> None:
+def test_lb_26_scale_of_zero_above_poses_nothing(
+    who: str, scale: tuple[float, ...], capfd: pytest.CaptureFixture[str]
+) -> None:
     obj, target, tip = limb(root=True)
     above = rigs.empty("Above")
     obj.parent = above
@@ -65,7 +71,9 @@ def test_lb_26_scale_of_zero_above_poses_nothing(who: str, scale: tuple[float, .
 
 
 @pytest.mark.parametrize("name", ["up", "lo"])
-def test_lb_26_a_bone_of_the_chain_of_scale_zero_is_quiet_and_finite(name: str, capfd) -> None:
+def test_lb_26_a_bone_of_the_chain_of_scale_zero_is_quiet_and_finite(
+    name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
     obj, target, tip = limb()
     rigs.bone(obj, name).scale = (0, 0, 0)
     go_on(capfd)
@@ -79,7 +87,9 @@ def test_lb_26_a_bone_of_the_chain_of_scale_zero_is_quiet_and_finite(name: str, 
 @pytest.mark.parametrize("solver", ["TWO_BONE", "FABRIK"])
 @pytest.mark.parametrize("length", [0.0, 1e-5])
 @pytest.mark.parametrize("is_inside", [True, False])
-def test_lb_26_bones_without_length(is_inside: bool, length: float, solver: str, capfd) -> None:
+def test_lb_26_bones_without_length(
+    is_inside: bool, length: float, solver: str, capfd: pytest.CaptureFixture[str]
+) -> None:
     """4.2 and 4.5 delete a bone of length zero when edit mode ends, 5.3 keeps it."""
     bones = [
         rigs.BoneSpec("up", (0, 0, 0), (0, 0, 1)),
@@ -100,7 +110,7 @@ def test_lb_26_bones_without_length(is_inside: bool, length: float, solver: str,
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_a_target_that_is_nowhere_poses_nothing_wrongly(value: float, capfd) -> None:
+def test_a_target_that_is_nowhere_poses_nothing_wrongly(value: float, capfd: pytest.CaptureFixture[str]) -> None:
     obj, target, tip = limb()
     target.location = (value, 0, 0)
     go_on(capfd)
@@ -120,7 +130,7 @@ AWAY = {
 
 
 @pytest.mark.parametrize("way", AWAY)
-def test_a_rig_out_of_sight_is_quiet_and_right_when_it_comes_back(way: str, capfd) -> None:
+def test_a_rig_out_of_sight_is_quiet_and_right_when_it_comes_back(way: str, capfd: pytest.CaptureFixture[str]) -> None:
     obj, target, tip = limb()
     collection = bpy.data.collections.new("Away")
     bpy.context.scene.collection.children.link(collection)
@@ -140,7 +150,7 @@ def test_a_rig_out_of_sight_is_quiet_and_right_when_it_comes_back(way: str, capf
     assert tuple(rigs.bone(obj, "up").rotation_quaternion) == STILL
 
 
-def test_lb_78_modes_stay_and_the_rig_that_is_not_edited_goes_on(capfd) -> None:
+def test_lb_78_modes_stay_and_the_rig_that_is_not_edited_goes_on(capfd: pytest.CaptureFixture[str]) -> None:
     rows = []
     for number, name in enumerate("AB"):
         obj = rigs.l2b(name=name, location=(3 * number, 0, 0))

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import bpy
 import pytest
+
 import rigs
 
 pytestmark = pytest.mark.usefixtures("blank")
 
 
-def limb(name: str = "Rig", **settings):
+def limb(name: str = "Rig", **settings: Any) -> tuple[Any, Any]:
     obj = rigs.l2b(name=name)
     target = rigs.empty("T", (0.6, -0.4, 1.2))
     rigs.add_chain_by_properties(obj, "lo", target, rigs.empty("P", (0, 3, 0.8)), **settings)
@@ -47,7 +50,7 @@ def remove_chain() -> None:
 
 
 @pytest.mark.parametrize("change", [set_weight, delete_target, delete_armature, add_second_chain, remove_chain])
-def test_lb_13_undo_and_redo(change) -> None:
+def test_lb_13_undo_and_redo(change: Callable[[], None]) -> None:
     limb()
     bpy.ops.ed.undo_push(message="Before")
     change()
@@ -160,7 +163,7 @@ GONE = {
 @pytest.mark.parametrize("way", GONE)
 def test_lb_44_without_its_target_a_chain_is_idle_and_says_so(way: str, tmp_path: Path) -> None:
     obj, _ = limb()
-    fk = {name: (1.0, 0.0, 0.0, 0.0) for name in ("up", "lo")}
+    fk = dict.fromkeys(("up", "lo"), (1.0, 0.0, 0.0, 0.0))
     GONE[way]()
     obj.update_tag()
     rigs.update()
@@ -175,7 +178,7 @@ def test_lb_44_without_its_target_a_chain_is_idle_and_says_so(way: str, tmp_path
 
 
 def test_lb_44_without_its_pole_the_bend_falls_back() -> None:
-    obj, target = limb()
+    obj, _ = limb()
     bpy.data.objects.remove(bpy.data.objects["P"])
     rigs.update()
     rigs.frame_set(3)
@@ -202,7 +205,7 @@ def test_lb_45_deleting_the_rig_that_another_looks_at() -> None:
     assert len(bpy.data.armatures) == 2
 
 
-def edit(obj: bpy.types.Object, change) -> None:
+def edit(obj: bpy.types.Object, change: Callable[[Any], None]) -> None:
     bpy.context.view_layer.objects.active = obj
     bpy.ops.object.mode_set(mode="EDIT")
     rigs.update()
@@ -211,7 +214,7 @@ def edit(obj: bpy.types.Object, change) -> None:
     rigs.update()
 
 
-def tentacle():
+def tentacle() -> tuple[Any, list[str], Any]:
     obj = rigs.build(rigs.bent(6, 0.5, math.radians(8)))
     names = [bone.name for bone in obj.pose.bones]
     target = rigs.empty("T", (0.6, -0.7, 1.6))
@@ -224,13 +227,13 @@ def test_lb_48_a_longer_bone_and_a_rolled_bone() -> None:
     obj, names, target = tentacle()
     joints = rigs.evaluated_pose(obj)
 
-    def roll(bones) -> None:
+    def roll(bones: Any) -> None:
         bones[names[1]].roll += math.pi / 2
 
     edit(obj, roll)
     assert rigs.joint_distance(joints, rigs.evaluated_pose(obj)) <= 1e-4
 
-    def lengthen(bones) -> None:
+    def lengthen(bones: Any) -> None:
         bones[names[2]].length = 0.8
 
     edit(obj, lengthen)
@@ -240,7 +243,7 @@ def test_lb_48_a_longer_bone_and_a_rolled_bone() -> None:
 def test_lb_48_a_broken_parent_chain_is_named() -> None:
     obj, names, _ = tentacle()
 
-    def cut(bones) -> None:
+    def cut(bones: Any) -> None:
         bones.remove(bones[names[3]])
 
     edit(obj, cut)
@@ -439,7 +442,7 @@ def test_an_action_shared_by_two_rigs_and_switched() -> None:
 
 @pytest.mark.parametrize("is_tweaked", [False, True])
 def test_nla_strips_give_fk(is_tweaked: bool) -> None:
-    obj, target = limb(weight=0.5)
+    obj, _ = limb(weight=0.5)
     for frame, angle in ((1, 0.1), (10, 0.8)):
         rigs.turn(obj, "up", "X", angle)
         rigs.key_rotation(rigs.bone(obj, "up"), frame)

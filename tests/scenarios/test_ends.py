@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from typing import Any
 
 import bpy
 import pytest
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("blank")
 TURNED = math.radians(25)
 
 
-def leg(end_rotation: str):
+def leg(end_rotation: str) -> tuple[Any, Any, Any]:
     """A leg whose foot was turned by hand, at its target as match leaves it; and where its foot and toe stand."""
     obj = rigs.legp()
     rigs.turn(obj, "foot", "X", TURNED)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from typing import Any
 
 import bpy
 import pytest
@@ -17,7 +18,7 @@ FRAMES = list(range(1, 21))
 MODES = ("QUATERNION", "AXIS_ANGLE", "XYZ", "ZYX")
 
 
-def limb(mode: str = "QUATERNION", **settings):
+def limb(mode: str = "QUATERNION", **settings: Any) -> tuple[Any, Any, Any]:
     obj = rigs.l2b()
     for name in ("up", "lo"):
         rigs.bone(obj, name).rotation_mode = mode

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import bpy
 import pytest
@@ -15,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("blank")
 ON_TARGET = 1e-5
 
 
-def limb(name: str = "Rig", **settings):
+def limb(name: str = "Rig", **settings: Any) -> tuple[Any, Any, Any]:
     obj = rigs.l2b(name=name)
     target = rigs.empty("T", (0.6, -0.4, 1.2))
     tip = rigs.add_chain_by_properties(obj, "lo", target, rigs.empty("P", (0, 3, 0.8)), **settings)
@@ -28,7 +30,7 @@ def state() -> tuple[object, ...]:
     rows: list[object] = [sorted(obj.name for obj in bpy.data.objects)]
     for obj in sorted((one for one in bpy.data.objects if one.type == "ARMATURE"), key=lambda one: one.name):
         for bone in obj.pose.bones:
-            names = [key for key in bone.bl_rna.properties.keys() if key.startswith("limb_ik_")]
+            names = [key for key, _ in bone.bl_rna.properties.items() if key.startswith("limb_ik_")]
             skipped = {"limb_ik_status", "limb_ik_error", "limb_ik_message", "limb_ik_written"}
             rows.append((bone.name, [str(plain(getattr(bone, key))) for key in sorted(set(names) - skipped)]))
             rows.append([round(value, 4) for row in rigs.evaluated(obj).pose.bones[bone.name].matrix for value in row])
@@ -44,7 +46,7 @@ def plain(value: object) -> object:
     return [round(one, 4) for one in value] if hasattr(value, "__len__") and not isinstance(value, str) else value
 
 
-def call(name: str, **arguments: object):
+def call(name: str, **arguments: object) -> Callable[[], set[str]]:
     return lambda: getattr(bpy.ops.limb_ik, name)("EXEC_DEFAULT", True, **arguments)
 
 

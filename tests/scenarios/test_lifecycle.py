@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
 import bpy
 import pytest
+from limb_ik import handlers
 
 import rigs
 
@@ -13,7 +18,7 @@ HANDLERS = ("frame_change_pre", "frame_change_post", "depsgraph_update_post", "l
 PATHS = {"QUATERNION": "rotation_quaternion", "XYZ": "rotation_euler", "AXIS_ANGLE": "rotation_axis_angle"}
 
 
-def limb(**settings):
+def limb(**settings: Any) -> tuple[Any, Any, Any]:
     obj = rigs.l2b()
     target = rigs.empty("T", (0.6, -0.4, 1.2))
     tip = rigs.add_chain_by_properties(obj, "lo", target, rigs.empty("P", (0, 3, 0.8)), **settings)
@@ -26,7 +31,9 @@ def counts() -> set[int]:
     return {sum(one.__module__.startswith("limb_ik.") for one in row) for row in rows}
 
 
-def test_lb_40_handlers_come_and_go_once(extension, capfd, monkeypatch) -> None:
+def test_lb_40_handlers_come_and_go_once(
+    extension: ModuleType, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     obj, target, _ = limb()
     assert counts() == {1}
     for _ in range(5):
@@ -38,8 +45,6 @@ def test_lb_40_handlers_come_and_go_once(extension, capfd, monkeypatch) -> None:
         assert "Error" not in capfd.readouterr().err
         extension.register()
         assert counts() == {1}
-    from limb_ik import handlers
-
     solved = []
     real = handlers.evaluate
     monkeypatch.setattr(handlers, "evaluate", lambda *args, **more: (solved.append(1), real(*args, **more))[1])
@@ -58,7 +63,7 @@ def raw(bone: bpy.types.PoseBone) -> tuple[float, ...]:
 @pytest.mark.parametrize("mode", PATHS)
 @pytest.mark.parametrize("weight", [0.5, 1.0])
 def test_a_file_opened_and_saved_without_the_extension_gives_fk_back(
-    extension, mode: str, weight: float, tmp_path
+    extension: ModuleType, mode: str, weight: float, tmp_path: Path
 ) -> None:
     obj = rigs.l2b()
     for name in ("up", "lo"):
@@ -86,7 +91,7 @@ def test_a_file_opened_and_saved_without_the_extension_gives_fk_back(
     assert {name: raw(rigs.bone(obj, name)) for name in ("up", "lo")} == fk
 
 
-def test_enabled_after_the_file_was_opened_all_is_live_at_once(extension, tmp_path) -> None:
+def test_enabled_after_the_file_was_opened_all_is_live_at_once(extension: ModuleType, tmp_path: Path) -> None:
     """Blender notes a driver of an unknown property as invalid, which has to be taken back."""
     limb()
     target = bpy.data.objects["T"]

@@ -11,12 +11,15 @@ import random
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import bpy
 import pytest
-import rigs
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from limb_ik.rig import fk_pose
+
+import rigs
 
 pytestmark = pytest.mark.usefixtures("extension")
 
@@ -44,7 +47,7 @@ class Walk:
         return bpy.data.objects["Rig"]
 
     @property
-    def tip(self):
+    def tip(self) -> Any:
         return rigs.bone(self.obj, "shin")
 
 
@@ -154,8 +157,6 @@ def check(walk: Walk, step: Step) -> None:
 
 def fk_angle(walk: Walk) -> float:
     """The angle that FK gives the thigh: what the bone holds, or what is kept for it while IK shows."""
-    from limb_ik.rig import fk_pose
-
     thigh = rigs.bone(walk.obj, "thigh")
     return rigs.rotation_distance(
         rigs.Quaternion((1, 0, 0, 0)), rigs.Quaternion(fk_pose.to_quat(fk_pose.fk_raw(thigh), thigh.rotation_mode))

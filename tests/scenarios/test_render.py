@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+from pathlib import Path
+from typing import Any
 
 import bpy
 import numpy as np
 import pytest
-import rigs
+from limb_ik.rig import write
 from mathutils import Vector
+
+import rigs
 
 pytestmark = pytest.mark.usefixtures("blank")
 
 
-def keyed_target(**settings):
+def keyed_target(**settings: Any) -> tuple[Any, Any]:
     obj = rigs.l2s()
     target = rigs.empty("T")
     for frame, place in ((1, (1.2, 0, 0.5)), (20, (0.3, -0.9, 1.0))):
@@ -66,7 +71,7 @@ def glowing_cube(obj: bpy.types.Object, bone: str) -> bpy.types.Object:
     return cube
 
 
-def small_render(scene: bpy.types.Scene, folder) -> None:
+def small_render(scene: bpy.types.Scene, folder: Path) -> None:
     camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
     scene.collection.objects.link(camera)
     camera.data.type, camera.data.ortho_scale = "ORTHO", 5
@@ -81,7 +86,7 @@ def small_render(scene: bpy.types.Scene, folder) -> None:
     render.image_settings.file_format = "PNG"
 
 
-def centroid(path) -> Vector:
+def centroid(path: Path) -> Vector:
     """Centre of what is not transparent, in pixels from the middle of the picture."""
     image = bpy.data.images.load(str(path))
     pixels = np.array(image.pixels[:]).reshape(16, 16, 4)[..., 3]
@@ -90,7 +95,7 @@ def centroid(path) -> Vector:
     return Vector(((pixels * columns).sum() / pixels.sum() - 7.5, (pixels * rows).sum() / pixels.sum() - 7.5))
 
 
-def test_lb_05_a_rendered_animation_shows_the_pose_of_its_frames(tmp_path) -> None:
+def test_lb_05_a_rendered_animation_shows_the_pose_of_its_frames(tmp_path: Path) -> None:
     obj, _ = keyed_target()
     tip = rigs.bone(obj, "lo")
     for frame, weight in ((1, 0.0), (3, 1.0)):
@@ -115,7 +120,7 @@ def test_lb_05_a_rendered_animation_shows_the_pose_of_its_frames(tmp_path) -> No
     assert rigs.local_distance(pose, rigs.local_rotations(obj)) <= 1e-5
 
 
-def test_a_render_freezes_nothing_that_is_animated_beside_the_chain(tmp_path) -> None:
+def test_a_render_freezes_nothing_that_is_animated_beside_the_chain(tmp_path: Path) -> None:
     obj, _ = keyed_target()
     hand, up = rigs.bone(obj, "hand"), rigs.bone(obj, "up")
     constraint = hand.constraints.new("LIMIT_SCALE")
@@ -196,8 +201,6 @@ def test_another_scenes_frame_freezes_nothing_and_is_right() -> None:
 
 
 def test_lb_06_no_loop_and_no_writes_when_idle() -> None:
-    from limb_ik.rig import write
-
     pairs = []
     for number in range(2):
         obj = rigs.l2b(name=f"Rig{number}", location=(3 * number, 0, 0))
@@ -244,7 +247,7 @@ def test_lb_06_no_loop_and_no_writes_when_idle() -> None:
 
 
 @pytest.mark.parametrize("failure", ["no camera", "unwritable folder"])
-def test_lb_39_a_failed_render_leaves_nothing_stuck(failure: str, tmp_path) -> None:
+def test_lb_39_a_failed_render_leaves_nothing_stuck(failure: str, tmp_path: Path) -> None:
     obj, target = keyed_target()
     scene = bpy.context.scene
     small_render(scene, tmp_path)
@@ -253,10 +256,8 @@ def test_lb_39_a_failed_render_leaves_nothing_stuck(failure: str, tmp_path) -> N
     else:
         scene.render.filepath = "/proc/nowhere/f"
     scene.frame_start, scene.frame_end = 1, 2
-    try:
+    with contextlib.suppress(RuntimeError):  # in the background a failed render is an error
         bpy.ops.render.render(animation=True)
-    except RuntimeError:
-        pass
     rigs.frame_set(5)
     assert rigs.tip_error(obj, "lo", target) <= 1e-5
     path = str(tmp_path / "saved.blend")

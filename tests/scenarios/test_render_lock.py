@@ -6,6 +6,8 @@ import types
 
 import bpy
 import pytest
+from limb_ik.rig import render_lock
+from limb_ik.rig.render_lock import needs_locked_interface
 
 import rigs
 
@@ -13,18 +15,14 @@ pytestmark = pytest.mark.usefixtures("blank")
 
 
 @pytest.fixture
-def in_a_window(monkeypatch) -> None:
+def in_a_window(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a Blender with a window, which tests don't have."""
-    from limb_ik.rig import render_lock
-
     app = types.SimpleNamespace(background=False)
     monkeypatch.setattr(render_lock, "bpy", types.SimpleNamespace(app=app))
 
 
 @pytest.mark.usefixtures("in_a_window")
 def test_live_chains_need_it_until_it_is_on() -> None:
-    from limb_ik.rig.render_lock import needs_locked_interface
-
     scene = bpy.context.scene
     obj = rigs.l2b()
     rigs.update()
@@ -46,8 +44,6 @@ def test_live_chains_need_it_until_it_is_on() -> None:
 
 
 def test_without_a_window_nothing_shares_the_pose() -> None:
-    from limb_ik.rig.render_lock import needs_locked_interface
-
     rigs.add_chain_by_properties(rigs.l2b(), "lo", rigs.empty("T", (0.6, -0.4, 1.2)))
     rigs.update()
     assert bpy.app.background

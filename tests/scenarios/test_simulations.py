@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 import pytest
 
@@ -10,7 +12,7 @@ import rigs
 pytestmark = pytest.mark.usefixtures("blank")
 
 
-def dressed(kind: str, way: str):
+def dressed(kind: str, way: str) -> tuple[Any, Any, Any, Any]:
     obj = rigs.l2b()
     tip = rigs.add_chain_by_properties(obj, "lo", rigs.empty("T", (0.6, -0.4, 1.2)))
     mesh = bpy.data.meshes.new("Dress")

@@ -7,8 +7,9 @@ import math
 
 import bpy
 import pytest
-import rigs
 from mathutils import Euler, Vector
+
+import rigs
 
 pytestmark = pytest.mark.usefixtures("blank")
 
@@ -129,7 +130,9 @@ def test_lb_32_a_scaled_parent(scale: str, elbow: tuple[float, ...] | None) -> N
 
 
 @pytest.mark.parametrize("names", [("A", "B"), ("Z", "B")])
-@pytest.mark.parametrize("way", ["bone", "bone_parent", "object_parent", "deep", "CHILD_OF", "COPY_LOCATION", "COPY_TRANSFORMS"])
+@pytest.mark.parametrize(
+    "way", ["bone", "bone_parent", "object_parent", "deep", "CHILD_OF", "COPY_LOCATION", "COPY_TRANSFORMS"]
+)
 def test_lb_59_a_target_on_another_solved_rig(names: tuple[str, str], way: str) -> None:
     a, b = rigs.l2b(name=names[0], location=(1.0, 0, 0)), rigs.l2b(name=names[1])
     goal = rigs.empty("T", (0.6, -0.4, 1.2))

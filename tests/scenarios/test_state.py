@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import bpy
 import pytest
-import rigs
 from mathutils import Matrix, Vector
+
+import rigs
 
 pytestmark = pytest.mark.usefixtures("blank")
 
@@ -16,7 +20,9 @@ TARGET = (1.2, 0, 0.5)
 POLE = (0, -3, 0)
 
 
-def limb(kind: str = "L2S", target: tuple[float, ...] = TARGET, pole: tuple[float, ...] | None = POLE, **settings):
+def limb(
+    kind: str = "L2S", target: tuple[float, ...] = TARGET, pole: tuple[float, ...] | None = POLE, **settings: Any
+) -> tuple[Any, Any]:
     obj = rigs.rig(kind)
     t = rigs.empty("T", target)
     p = rigs.empty("P", pole) if pole else None
@@ -25,7 +31,7 @@ def limb(kind: str = "L2S", target: tuple[float, ...] = TARGET, pole: tuple[floa
 
 
 @pytest.mark.parametrize("is_keyed", [False, True])
-def test_lb_01_the_solver_never_takes_its_own_output_as_input(is_keyed: bool, tmp_path) -> None:
+def test_lb_01_the_solver_never_takes_its_own_output_as_input(is_keyed: bool, tmp_path: Path) -> None:
     obj, target = limb(weight=0.5)
     rigs.turn(obj, "up", "X", math.radians(20))
     if is_keyed:
@@ -93,7 +99,10 @@ def test_lb_02_off_gives_the_hand_set_pose_back_bit_for_bit(way: str, mode: str,
         rigs.bone(obj, name).rotation_mode = mode
     rigs.turn(obj, "up", "X", 0.7)
     rigs.turn(obj, "lo", "Z", -0.4)
-    before = {name: tuple(getattr(rigs.bone(obj, name), rigs.rotation_path(rigs.bone(obj, name)).rpartition(".")[2])) for name in ("up", "lo")}
+    before = {
+        name: tuple(getattr(rigs.bone(obj, name), rigs.rotation_path(rigs.bone(obj, name)).rpartition(".")[2]))
+        for name in ("up", "lo")
+    }
     rigs.add_chain_by_properties(obj, "lo", rigs.empty("T", (0.6, -0.4, 1.2)))
     rigs.update()
     assert rigs.tip_error(obj, "lo", bpy.data.objects["T"]) <= 1e-5
@@ -108,7 +117,7 @@ def test_lb_02_off_gives_the_hand_set_pose_back_bit_for_bit(way: str, mode: str,
         assert bone.limb_ik_store_mode == 0
 
 
-def test_lb_02_unregistering_gives_fk_back(extension) -> None:
+def test_lb_02_unregistering_gives_fk_back(extension: ModuleType) -> None:
     obj, _ = limb()
     rigs.turn(obj, "up", "X", 0.3)
     rigs.update()
@@ -159,7 +168,9 @@ def test_lb_33_lengths_hold_at_every_weight() -> None:
         pose = rigs.evaluated_pose(obj)
         assert (pose["lo"].head - pose["up"].head).length == pytest.approx(1, abs=1e-6)
         assert (pose["hand"].head - pose["lo"].head).length == pytest.approx(1, abs=1e-6)
-        angles.append({name: rigs.rotation_distance(fk[name], turned) for name, turned in rigs.local_rotations(obj).items()})
+        angles.append(
+            {name: rigs.rotation_distance(fk[name], turned) for name, turned in rigs.local_rotations(obj).items()}
+        )
     assert max(angles[0].values()) <= 1e-6
     assert rigs.tip_error(obj, "lo", bpy.data.objects["T"]) <= 1e-5
     for name in ("up", "lo"):
@@ -168,7 +179,7 @@ def test_lb_33_lengths_hold_at_every_weight() -> None:
         assert steps[10] == pytest.approx(0.5 * steps[20], abs=1e-3)
 
 
-def eased_limb(blend_frames: float = 10.0):
+def eased_limb(blend_frames: float = 10.0) -> bpy.types.Object:
     """LB-34: on from frame 20, off from 50, T 0.8 from the FK tip."""
     obj, _ = limb("L2B", (0.8, 0, 1.6 - 1e-9), None)
     tip = rigs.bone(obj, "lo")
@@ -185,8 +196,7 @@ def eased_limb(blend_frames: float = 10.0):
 def part_of_ik(obj: bpy.types.Object) -> float:
     """Angle of `up` from FK as a part of its full IK angle: the effective weight."""
     rigs.frame_set(40)
-    full = rigs.rotation_distance(rigs.local_rotations(obj)["up"], FK["up"])
-    return full
+    return rigs.rotation_distance(rigs.local_rotations(obj)["up"], FK["up"])
 
 
 FK = {"up": Matrix().to_quaternion(), "lo": Matrix().to_quaternion()}
@@ -221,7 +231,9 @@ def test_lb_34_no_blend_time_is_a_cut() -> None:
     full = part_of_ik(obj)
     for frame, weight in {19: 0, 20: 1, 49: 1, 50: 0}.items():
         rigs.frame_set(frame)
-        assert rigs.rotation_distance(rigs.local_rotations(obj)["up"], FK["up"]) / full == pytest.approx(weight, abs=1e-4)
+        assert rigs.rotation_distance(rigs.local_rotations(obj)["up"], FK["up"]) / full == pytest.approx(
+            weight, abs=1e-4
+        )
 
 
 def test_lb_35_partial_weight_takes_the_short_way() -> None:
@@ -242,7 +254,7 @@ def test_lb_35_partial_weight_takes_the_short_way() -> None:
         assert jumps <= 1
 
 
-def test_lb_41_a_loaded_file_works_at_once(tmp_path) -> None:
+def test_lb_41_a_loaded_file_works_at_once(tmp_path: Path) -> None:
     paths = {name: str(tmp_path / f"{name}.blend") for name in "AB"}
     limb()
     rigs.update()
@@ -266,7 +278,7 @@ def test_lb_42_needs_no_active_object_and_solves_a_hidden_armature() -> None:
 
 
 def test_lb_46_a_duplicated_rig_follows_its_own_targets() -> None:
-    obj, target = limb()
+    obj, _ = limb()
     rigs.update()
     before = rigs.local_rotations(obj)
     for other in bpy.data.objects:
@@ -317,7 +329,7 @@ def test_lb_46_a_bone_target_of_the_same_armature_is_the_copys_own() -> None:
 
 @pytest.mark.parametrize("mode", ["QUATERNION", "XYZ", "AXIS_ANGLE"])
 def test_a_key_inserted_while_ik_shows_holds_fk(mode: str) -> None:
-    obj, target = limb(weight=0.5)
+    obj, _ = limb(weight=0.5)
     for name in ("up", "lo"):
         rigs.bone(obj, name).rotation_mode = mode
     rigs.turn(obj, "up", "X", 0.3)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import bpy
 import pytest
+from limb_ik.rig import migrate
 
 import rigs
 
@@ -12,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("blank")
 NEWER = 99
 
 
-def limb():
+def limb() -> tuple[Any, Any, Any]:
     obj = rigs.l2b()
     target = rigs.empty("T", (0.6, -0.4, 1.2))
     tip = rigs.add_chain_by_properties(obj, "lo", target)
@@ -20,7 +24,7 @@ def limb():
     return obj, target, tip
 
 
-def save_with_version(tmp_path, version: int) -> str:
+def save_with_version(tmp_path: Path, version: int) -> str:
     obj, _, _ = limb()
     obj.limb_ik.version = version
     path = str(tmp_path / "saved.blend")
@@ -37,15 +41,13 @@ def test_the_first_chain_stamps_its_rig_and_a_rig_without_has_no_number() -> Non
     assert other.limb_ik.version == 1
 
 
-def test_a_file_without_a_number_is_read_and_gets_one(tmp_path) -> None:
+def test_a_file_without_a_number_is_read_and_gets_one(tmp_path: Path) -> None:
     bpy.ops.wm.open_mainfile(filepath=save_with_version(tmp_path, 0))
     assert bpy.data.objects["Rig"].limb_ik.version == 1
     assert rigs.tip_error(bpy.data.objects["Rig"], "lo", bpy.data.objects["T"]) <= 1e-5
 
 
-def test_every_step_is_taken_once_on_load_and_on_append(tmp_path, monkeypatch) -> None:
-    from limb_ik.rig import migrate
-
+def test_every_step_is_taken_once_on_load_and_on_append(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = save_with_version(tmp_path, 1)
     steps: list[tuple[int, str]] = []
     monkeypatch.setattr(migrate, "VERSION", 3)
@@ -68,7 +70,7 @@ def test_every_step_is_taken_once_on_load_and_on_append(tmp_path, monkeypatch) -
     assert rigs.tip_error(bpy.data.objects["Rig"], "lo", bpy.data.objects["T"]) <= 1e-5
 
 
-def test_a_newer_set_up_is_named_and_left_alone(tmp_path) -> None:
+def test_a_newer_set_up_is_named_and_left_alone(tmp_path: Path) -> None:
     path = save_with_version(tmp_path, NEWER)
     bpy.ops.wm.open_mainfile(filepath=path)
     for frame in (2, 3):

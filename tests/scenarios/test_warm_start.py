@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 import bpy
 import pytest
@@ -16,7 +19,7 @@ FRAMES = range(1, 21)
 SAME = 1e-5
 
 
-def tail(**settings):
+def tail(**settings: Any) -> tuple[Any, Any, Any]:
     """Six bones that are asked to coil and uncoil, with FK that is another shape on the way."""
     obj = rigs.build(rigs.bent(6, 0.5, math.radians(12)))
     target = rigs.empty("T")
@@ -29,7 +32,7 @@ def tail(**settings):
     return obj, target, tip
 
 
-def played(obj: bpy.types.Object, frames) -> dict[int, dict]:
+def played(obj: bpy.types.Object, frames: Iterable[int]) -> dict[int, dict]:
     rigs.frame_set(-10)
     seen = {}
     for frame in frames:
@@ -79,7 +82,7 @@ def test_on_an_edit_starts_from_what_its_frame_started_from() -> None:
     assert rigs.local_distance(shown, rigs.local_rotations(obj)) <= SAME
 
 
-def test_on_an_undo_a_load_and_another_chain_length_start_from_fk(tmp_path) -> None:
+def test_on_an_undo_a_load_and_another_chain_length_start_from_fk(tmp_path: Path) -> None:
     obj, _, tip = tail()
     alone = played(obj, FRAMES)
     tip.limb_ik_use_warm_start = True

@@ -7,13 +7,13 @@ import random
 
 import numpy as np
 import pytest
-from hand_chains import bent_limb, moved
-from mathutils import Euler, Matrix, Quaternion, Vector
-
 from limb_ik.solvers import batch, rows, two_bone
 from limb_ik.solvers.chain import Chain, Goal, Status
 from limb_ik.solvers.rotations import Quat, angle_between, as_quat, from_matrix, multiply, normalized
 from limb_ik.solvers.vectors import UNIT_X, as_vec, unit
+from mathutils import Euler, Matrix, Quaternion, Vector
+
+from hand_chains import bent_limb, moved
 
 SAME = 1e-6
 """rad: the deltas of ``two_bone`` are float32, 6e-8 per component; beside that both are the same formulas."""

@@ -8,7 +8,6 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from limb_ik.solvers import rotations
 from limb_ik.solvers.blending import blend, ease, effective_weight
 from limb_ik.solvers.rotations import IDENTITY, Quat

@@ -7,7 +7,6 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from limb_ik.solvers import planar
 
 ROUNDING = 1e-7

@@ -7,10 +7,9 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mathutils import Euler, Matrix, Quaternion, Vector
-
 from limb_ik.solvers import rotations
 from limb_ik.solvers.rotations import IDENTITY, Quat, Vec
+from mathutils import Euler, Matrix, Quaternion, Vector
 
 ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
 FLOAT32 = 2e-6

@@ -7,23 +7,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
-from hand_chains import (
-    angle_of,
-    bend_normal,
-    bent_limb,
-    lengths,
-    limb,
-    moved,
-    off_line,
-    orientations,
-    posed,
-    reference_elbow,
-    rig_limb,
-)
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from mathutils import Euler, Matrix, Quaternion, Vector
-
 from limb_ik.solvers import two_bone
 from limb_ik.solvers.bend_plane import fk_limb, rest_bend_axis
 from limb_ik.solvers.chain import Chain, Goal, Joint, Solution, Status
@@ -38,6 +23,21 @@ from limb_ik.solvers.rotations import (
     rotate,
 )
 from limb_ik.solvers.vectors import Vec, add, as_vec, cross, dot, length, scaled, subtract, unit
+from mathutils import Euler, Matrix, Quaternion, Vector
+
+from hand_chains import (
+    angle_of,
+    bend_normal,
+    bent_limb,
+    lengths,
+    limb,
+    moved,
+    off_line,
+    orientations,
+    posed,
+    reference_elbow,
+    rig_limb,
+)
 
 TIP = 1e-6
 """Part of the limb's length: the mission's bound; deltas are float32, 6e-8 per component."""
