@@ -21,7 +21,9 @@ from .quiet import blender_chatter
 from .rig.session import current_scene, evaluated, pose_bones
 
 # Metres: a flight up, a landing, a flight down, across the way of the walk (-Y).
-TREAD, RISE, STEPS, LANDING, WIDTH, BEFORE = 0.3, 0.13, 4, 0.6, 1.6, 0.35
+TREAD, RISE, STEPS, LANDING, BEFORE = 0.3, 0.13, 4, 0.6, 0.35
+# Metres to the side of the picture's viewer, where steps would hide the feet, and to the other one.
+NEAR_SIDE, FAR_SIDE = -0.24, 1.2
 STONE: Colour = (0.55, 0.5, 0.42, 1.0)
 PICTURE_FRAMES = (4, 12, 20, 28, 38, 52)
 # Of the leg's length: how far a foot may slide in a contact, and how deep it may be in a step.
@@ -95,8 +97,7 @@ def _stairs(start: float) -> bpy.types.Object:
 
 
 def _corners(near: float, far: float) -> tuple[tuple[float, float], ...]:
-    half = WIDTH / 2.0
-    return (-half, far), (half, far), (half, near), (-half, near)
+    return (NEAR_SIDE, far), (FAR_SIDE, far), (FAR_SIDE, near), (NEAR_SIDE, near)
 
 
 def _blocks(start: float) -> Iterator[tuple[float, float, float]]:
