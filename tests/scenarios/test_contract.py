@@ -191,6 +191,10 @@ def linked_and_overridden(tmp_path: Any, is_editable: bool, is_in_scene: bool) -
     linked: Any = bpy.data.collections["Character"]
     if is_in_scene:
         bpy.context.scene.collection.children.link(linked)
+    else:
+        instance = rigs.empty("Instance")
+        instance.instance_type, instance.instance_collection = "COLLECTION", linked
+    rigs.update()
     linked.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer, do_fully_editable=is_editable)
     rigs.update()
     return next(obj for obj in bpy.data.objects if obj.override_library and obj.type == "ARMATURE")
