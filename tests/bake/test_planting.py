@@ -11,7 +11,7 @@ from limb_ik.bake import contact_markers, contacts, match_range, planting
 from limb_ik.bake.contacts import Contact
 from limb_ik.rig import setup
 from limb_ik.rig.errors import LimbIKError
-from mathutils import Vector
+from mathutils import Euler, Vector
 
 import rigs
 import walkers
@@ -59,6 +59,36 @@ def test_detected_contacts_are_planted_and_nothing_else_changes(space: str) -> N
             assert walkers.difference(*pairs) < SAME, (side, frame)
     hips = [[{"hips": one["hips"]} for one in row] for row in (before, after)]
     assert max(walkers.difference(a, b) for a, b in zip(*hips, strict=True)) == 0.0
+
+
+@pytest.mark.parametrize("kind", ["EMPTY", "BONE"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        {"location": (5, 3, 2), "rotation_euler": Euler((0, 0, 1.1))},
+        {"scale": (0.01,) * 3},
+        {"scale": (100,) * 3},
+        {"scale": (-1, 1, 1)},
+        {"moves": True},
+    ],
+    ids=["turned", "small", "large", "mirrored", "moving"],
+)
+def test_feet_stand_still_wherever_the_armature_is(place: dict[str, Any], kind: str) -> None:
+    obj = walkers.walker()
+    for name, value in place.items():
+        if name != "moves":
+            setattr(obj, name, value)
+    if "moves" in place:  # the object turns and drifts under its walk, and the targets hang on it
+        for frame, turn in ((1, 0.0), (walkers.LAST, 0.02)):
+            obj.rotation_euler.z = turn
+            obj.keyframe_insert("rotation_euler", frame=frame)
+            rigs.key_location(obj, frame, (0.0, -turn, 0.0))
+    rigs.update()
+    plans = setup.limb_plans(obj, arms=False, legs=True, target_kind=kind, target_space="FK")
+    setup.add_chains(bpy.context, obj, plans)
+    report = planting.plant_contacts(bpy.context, obj, contacts.detect(bpy.context, obj))
+    assert report.holds == 6
+    assert max(one.part_of_length for one in report.after) < STILL
 
 
 def test_the_ease_is_over_at_the_first_frame_and_begins_at_the_last() -> None:
