@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -20,7 +21,7 @@ from ..solvers.rotations import Quat
 from . import channels, live_ground, uneven_scale, warm_start
 from .chains import ChainSetup
 from .joint_words import with_bone_names
-from .posed_chain import is_uneven, local_rotations, matched_point, read_chain, scale_problem, world_scale
+from .posed_chain import end_point, is_uneven, local_rotations, matched_point, read_chain, scale_problem, world_scale
 from .readouts import IDLE, Readout
 from .spaces import PoseState, matrix_to_armature, orientation, shear, to_armature
 
@@ -44,6 +45,8 @@ POLE_DIRECTIONS: dict[str, Callable[[Chain], Vector]] = {
     'LEG': leg.pole_direction,
     'FABRIK': fabrik.pole_direction,
 }
+# Part of the length within which the end counts as on its target, as for every solver.
+ON_TARGET = 1e-5
 ZERO_SCALE_AT_END = "scale of zero leaves the end bone no rotation to take over: it keeps its own"
 
 
@@ -72,6 +75,8 @@ def solve(run: Evaluation, rig: Rig, chain: ChainSetup) -> Readout:
     else:
         solution = SOLVERS[chain.solver](posed, goal)
         full = local_rotations(rig.state, chain, posed, solution)
+    if len(fk) < len(chain.turned) and chain.solver != 'LOOK_AT':
+        solution = _as_held(rig, chain, solution, {bone: full[bone] for bone in fk}, goal)
     for bone, rotation in fk.items():
         rig.state.turn(bone, blending.blend(rotation, full[bone], weight))
         rig.turned.add(bone)
@@ -79,6 +84,19 @@ def solve(run: Evaluation, rig: Rig, chain: ChainSetup) -> Readout:
         return _readout(rig, chain, solution, ZERO_SCALE_AT_END if turns_end(rig, chain) else ground_note)
     _turn_end(rig, chain, end, weight)
     return _readout(rig, chain, solution, ground_note)
+
+
+def _as_held(rig: Rig, chain: ChainSetup, solution: Solution, turns: dict[int, Quat], goal: Goal) -> Solution:
+    """The solution with what is missed at full weight, where drivers hold bones that the solver would have turned."""
+    heads = [rig.state.head(bone).copy() for bone in chain.turned]
+    length = sum((b - a).length for a, b in pairwise([*heads, end_point(rig.state, chain)]))
+    for bone, rotation in turns.items():
+        rig.state.turn(bone, rotation)
+    missed = (goal.target - end_point(rig.state, chain)).length
+    if missed <= ON_TARGET * length:
+        return replace(solution, status=Status.REACHED, error=0.0)
+    status = Status.LIMITED if solution.status == Status.REACHED else solution.status
+    return replace(solution, status=status, error=missed)
 
 
 def _warm(run: Evaluation, rig: Rig, chain: ChainSetup, posed: Chain, goal: Goal) -> Solution:

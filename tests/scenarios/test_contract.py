@@ -215,3 +215,32 @@ def test_an_override_shows_ik_though_blender_refuses_bulk_writes_to_some(
     tip.limb_ik_weight = 0.0
     rigs.update()
     assert all(q.angle < 1e-6 for q in rigs.local_rotations(arm).values())
+
+
+@pytest.mark.parametrize(("first", "second"), [("lo", "hand"), ("hand", "lo")])
+def test_a_second_chain_on_a_turned_bone_is_refused_in_either_order(first: str, second: str) -> None:
+    arm = rigs.l2b()
+    settings: Any = {"armature": arm.name, "solver": "TWO_BONE", "chain_length": 2}
+    bpy.ops.limb_ik.add_chain(tips=first, **settings)
+    with pytest.raises(RuntimeError, match=f"'lo' is turned by the chain of '{first}'"):
+        bpy.ops.limb_ik.add_chain(tips=second, **settings)
+    tips: Any = [rigs.bone(arm, name) for name in (first, second)]
+    rigs.update()
+    assert (tips[0].limb_ik_status, tips[1].limb_ik_solver) == ("REACHED", "NONE")
+
+
+@pytest.mark.parametrize("held", ["up", "lo"])
+def test_what_a_driven_bone_keeps_the_end_from_counts_as_missed(held: str) -> None:
+    arm = rigs.l2b()
+    curve: Any = rigs.bone(arm, held).driver_add("rotation_quaternion", 1)
+    curve.driver.expression = "0.1"
+    target = rigs.empty("T", (0.3, 0, 1.2))
+    tip: Any = rigs.add_chain_by_properties(arm, "lo", target)
+    rigs.update()
+    missed = rigs.tip_error(arm, "lo", target)
+    assert missed > 0.1
+    assert tip.limb_ik_error == pytest.approx(missed, abs=1e-5)
+    assert (tip.limb_ik_status, "driven" in tip.limb_ik_message) == ("LIMITED", True)
+    tip.limb_ik_weight = 0.5
+    rigs.update()
+    assert tip.limb_ik_error == pytest.approx(missed, abs=1e-5)
