@@ -12,22 +12,23 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from mathutils import Matrix, Vector
 
 from ..rig import compat
 from ..rig.errors import LimbIKError
-from ..rig.ground import Ground, Hit, check_ground, may_move
+from ..rig.ground import Ground, check_ground, may_move
 from ..rig.sampling import sample
-from ..solvers import grounding, holding, rows
-from ..solvers.contacts import Floats, Span
+from ..solvers import grounding, rows
+from ..solvers.contacts import Floats
 from ..solvers.holding import Held
-from . import contacts, hips, planting
+from . import contacts, hips, plant_work, planting
 from .contacts import Contact
 from .feet import FootMotion, read_feet, up_axis
 from .plant_keys import OnSpan
-from .planting import PlantReport, Work
+from .plant_work import Work
+from .planting import PlantReport
 from .ranges import frames_between
 from .switching import is_on_at
+from .terrain import Terrain, Walker
 
 # Part of the leg's length: a floor this near the armature's origin is the origin's height.
 FLOOR_AT_ORIGIN = 0.25
@@ -68,19 +69,6 @@ class GroundReport:
         if self.hips:
             text += f"; '{self.hips}' moved by {self.lowest:.3f} to {self.highest:.3f}"
         return "; ".join((text, *self.notes))
-
-
-@dataclass(frozen=True)
-class _Terrain:
-    """The ground on every frame. ``places``: its matrices where it moves."""
-
-    ground: Ground
-    places: Sequence[Matrix] | None
-
-    def below(self, index: int, point: Floats, from_height: float) -> Hit | None:
-        if self.places is not None:
-            self.ground.place(self.places[index])
-        return self.ground.below(Vector(point.tolist()), from_height)
 
 
 @dataclass(frozen=True)
@@ -148,12 +136,12 @@ def ground(
     )
 
 
-def _terrain(context: Any, obj: Any, on: Any, frames: Floats) -> _Terrain:
+def _terrain(context: Any, obj: Any, on: Any, frames: Floats) -> Terrain:
     surface = Ground(on, context.evaluated_depsgraph_get())
     if not may_move(on):
-        return _Terrain(surface, None)
+        return Terrain(surface, None)
     moments = [float(frame) for frame in frames]
-    return _Terrain(surface, sample(context, [obj], moments, lambda run: run.world(on).copy(), beside=[on]))
+    return Terrain(surface, sample(context, [obj], moments, lambda run: run.world(on).copy(), beside=[on]))
 
 
 def _check_upright(obj: Any, feet: Sequence[FootMotion]) -> None:
@@ -162,7 +150,7 @@ def _check_upright(obj: Any, feet: Sequence[FootMotion]) -> None:
 
 
 def _refuse_grounded(
-    on: Any, feet: Sequence[FootMotion], found: Sequence[Contact], terrain: _Terrain
+    on: Any, feet: Sequence[FootMotion], found: Sequence[Contact], terrain: Terrain
 ) -> None:
     """Heights would be added twice where the feet of a motion follow this ground already."""
     by_tip = {foot.tip: foot for foot in feet}
@@ -201,14 +189,14 @@ def _floor(obj: Any, feet: Sequence[FootMotion]) -> float:
 
 
 def _stand(
-    context: Any, foot: FootMotion, found: Sequence[Contact], terrain: _Terrain, floor: float, amount: float
+    context: Any, foot: FootMotion, found: Sequence[Contact], terrain: Terrain, floor: float, amount: float
 ) -> _Standing:
     """One foot's path over the ground."""
     groups = planting.grouped([one for one in found if one.tip == foot.tip])
     holds = [planting.contact_hold(context, foot, group) for group in groups]
-    lead = planting.lead_of(context, foot.chain)
-    flat = planting.whole_path(foot, holds, lead) if holds else Held(foot.ends, foot.turns)
-    walker = _Walker(foot, flat, terrain, floor, [hold.window for hold in holds])
+    lead = plant_work.lead_of(context, foot.chain)
+    flat = plant_work.whole_path(foot, holds, lead) if holds else Held(foot.ends, foot.turns)
+    walker = Walker(foot, flat, terrain, floor, [hold.window for hold in holds])
     spans, heights, normals = walker.with_ends(*walker.contact_levels(amount))
     turn = grounding.tilts(len(foot.frames), spans, normals, amount)
     levels = grounding.levels(len(foot.frames), spans, heights)
@@ -216,103 +204,6 @@ def _stand(
     points = flat.points + lifted[:, None] * np.array((0.0, 0.0, 1.0))
     turns: Floats = rows.multiply(turn.T, flat.turns.T).T
     return _Standing(foot, Held(points, turns), levels, len(holds), len(walker.missed), walker.is_over_ground)
-
-
-class _Walker:
-    """Asks the ground below one foot's ankle, ball and toes along its path."""
-
-    def __init__(
-        self, foot: FootMotion, flat: Held, terrain: _Terrain, floor: float, windows: Sequence[Span]
-    ) -> None:
-        self.foot, self.flat, self.terrain, self.floor, self.windows = foot, flat, terrain, floor, list(windows)
-        self.missed: set[int] = set()
-        self.is_over_ground = False
-        # From the ankle to each point, in the foot's own frame.
-        self._arms = [_own_arms(foot, points) for points in (foot.ends, foot.toes, foot.toe_ends) if points is not None]
-        touching = np.concatenate([np.arange(one.first, one.last + 1) for one in windows or [self._whole()]])
-        # How far each point is above the floor: never less than where it rests.
-        self._clearances = []
-        for arms in self._arms:
-            heights = (flat.points + holding.rotated(flat.turns, arms))[:, 2] - floor
-            self._clearances.append(np.clip(heights, 0.0, max(0.0, float(heights[touching].min()))))
-
-    def _whole(self) -> Span:
-        return Span(0, len(self.foot.frames) - 1)
-
-    def contact_levels(self, amount: float) -> tuple[list[float], Floats]:
-        """Height above the floor and normal of the ground in each contact; the toes are above the ground, too."""
-        heights: list[float] = []
-        normals = []
-        for window in self.windows:
-            at = (window.first + window.last) // 2
-            before = heights[-1] if heights else 0.0
-            hit = self._below(at, self.flat.points[at], before)
-            normal = np.array((0.0, 0.0, 1.0)) if hit is None else np.array(hit.normal, dtype=np.float64)
-            level = before if hit is None else hit.point.z - self.floor
-            normals.append(normal)
-            inside = np.arange(window.first, window.last + 1)
-            turn = grounding.tilts(len(inside), [Span(0, len(inside) - 1)], normal[None, :], amount)
-            buried = self._buried(inside, np.full(len(inside), level), turn, first_point=1)
-            heights.append(level + float(buried.max()))
-        return heights, np.array(normals).reshape(-1, 3)
-
-    def with_ends(self, heights: Sequence[float], normals: Floats) -> tuple[list[Span], list[float], Floats]:
-        """The contacts and, where a range begins or ends in a swing, the ground below its first and last frame."""
-        spans, levels, ups = list(self.windows), list(heights), list(normals)
-        for at in (0, self._whole().last):
-            if any(one.first <= at <= one.last for one in spans):
-                continue
-            nearest = levels[0 if at == 0 else -1] if levels else 0.0
-            hit = self._below(at, self.flat.points[at], nearest)
-            if hit is not None:
-                place = 0 if at == 0 else len(spans)
-                spans.insert(place, Span(at, at))
-                levels.insert(place, hit.point.z - self.floor)
-                ups.insert(place, np.array(hit.normal, dtype=np.float64))
-        if not spans:
-            return [self._whole()], [0.0], np.array([(0.0, 0.0, 1.0)])
-        return spans, levels, np.array(ups)
-
-    def needed(self, levels: Floats, tilts: Floats) -> Floats:
-        """By how much the foot would be in the ground on each frame of its swings."""
-        found = np.zeros(len(levels))
-        for swing in self.swings():
-            inside = np.arange(swing.first, swing.last + 1)
-            found[inside] = self._buried(inside, levels[inside], tilts[inside], first_point=0)
-        return found
-
-    def swings(self) -> list[Span]:
-        """Frames without contact."""
-        ends = [-1, *(one.last for one in self.windows)]
-        begins = [*(one.first for one in self.windows), len(self.foot.frames)]
-        return [Span(a + 1, b - 1) for a, b in zip(ends, begins, strict=True) if b - a > 1]
-
-    def _buried(self, inside: Any, levels: Floats, tilts: Floats, first_point: int) -> Floats:
-        """By how much points of the foot are in the ground, from the ankle (0) or the ball (1) on."""
-        turns = rows.multiply(tilts.T, self.flat.turns[inside].T).T
-        ankles = self.flat.points[inside] + levels[:, None] * np.array((0.0, 0.0, 1.0))
-        found = np.zeros(len(inside))
-        for arms, clearances in list(zip(self._arms, self._clearances, strict=True))[first_point:]:
-            points = ankles + holding.rotated(turns, arms[inside])
-            for row, index in enumerate(inside):
-                hit = self._below(int(index), points[row], float(levels[row]))
-                if hit is not None:
-                    found[row] = max(found[row], hit.point.z + clearances[index] - points[row, 2])
-        return found
-
-    def _below(self, index: int, point: Floats, level: float) -> Hit | None:
-        """The ground as seen from the hip above the level that the foot comes from."""
-        hit = self.terrain.below(index, point, float(self.foot.roots[index, 2]) + level)
-        if hit is None:
-            self.missed.add(index)
-        self.is_over_ground |= hit is not None
-        return hit
-
-
-def _own_arms(foot: FootMotion, points: Floats) -> Floats:
-    """From the ankle to a point that moves with the foot, on each frame, in the foot's frame."""
-    own: Floats = rows.rotate(rows.conjugate(foot.turns.T), (points - foot.ends).T).T
-    return own
 
 
 @dataclass(frozen=True)
@@ -328,7 +219,7 @@ class _Ramp:
     def over(cls, context: Any, obj: Any, chains: Sequence[Any], frames: Floats) -> _Ramp:
         """At an end of the animation nothing has to be blended."""
         own = compat.animation_range(obj) or (frames[0], frames[-1])
-        lead = max(planting.lead_of(context, chain) for chain in chains)
+        lead = max(plant_work.lead_of(context, chain) for chain in chains)
         begins, ends = frames[0] <= own[0], frames[-1] >= own[1]
         size = max(lead, 1.0)
         parts = np.ones(len(frames))
@@ -358,7 +249,7 @@ def _write(
     if moves:
         hips.check(obj, bone, frames)
         locations = hips.moved_locations(context, obj, bone, frames, offsets)
-    count = planting.write(obj, works)
+    count = plant_work.write(obj, works)
     if moves:
         count += hips.write(obj, bone, frames, locations)
     planted = PlantReport(len(works), sum(one.contacts for one in standing), count)
@@ -373,16 +264,16 @@ def _work(obj: Any, one: _Standing, offsets: Floats, ramp: _Ramp, options: Groun
     is_world = chain.target_space != 'FK'
     sides = [is_world and is_on_at(obj, chain, at) for at in (ramp.first - 1.0, ramp.last + 1.0)]
     parts = ramp.parts if any(sides) else np.ones(len(foot.frames))
-    held = planting.onto_target(foot, one.held, parts if any(sides) else None)
+    held = plant_work.onto_target(foot, one.held, parts if any(sides) else None)
     raised = (offsets + one.levels) / 2.0
     poles = None if foot.poles is None else foot.poles + raised[:, None] * np.array((0.0, 0.0, 1.0))
     inside = np.ones(len(foot.frames), dtype=bool)
-    controls = planting.controls(replace(foot, poles=poles), held, inside, with_pole=not any(sides))
+    controls = plant_work.controls(replace(foot, poles=poles), held, inside, with_pole=not any(sides))
     spans = () if all(sides) else (OnSpan(ramp.first, ramp.last, stays_on=sides[1]),)
     return Work(foot, spans, tuple(controls))
 
 
-def _depth(foot: FootMotion, terrain: _Terrain) -> float:
+def _depth(foot: FootMotion, terrain: Terrain) -> float:
     """How far ankle, ball or toes are below the ground at most, in parts of the leg's length."""
     deepest = 0.0
     for points in (foot.ends, foot.toes, foot.toe_ends):

@@ -7,29 +7,27 @@ and the command line call them.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from mathutils import Matrix
 
-from ..rig import marks, setup
+from ..rig import setup
 from ..rig.chains import ChainSetup
 from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation
 from ..rig.sampling import sample
-from ..solvers import holding, rotations, rows
+from ..solvers import holding, rows
 from ..solvers.contacts import Floats, Span
 from ..solvers.holding import Held, Path
 from . import plant_keys
 from .contacts import END, Contact, Slide, slides
 from .feet import FootMotion, blend_frames, pinnable, read_feet
-from .plant_keys import ControlKeys, OnSpan
+from .plant_keys import OnSpan
+from .plant_work import Hold, lead_of, turns_of, work_of, write
 from .ranges import frames_between
-from .switching import ROUNDING, is_on_at
+from .switching import is_on_at
 
 # Frames between two contacts of one limb that still count as one.
 SAME_CONTACT_GAP = 1.0
@@ -59,23 +57,6 @@ def counted(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-@dataclass(frozen=True)
-class Hold:
-    """One uninterrupted contact of a limb with its path; indices into the frames that were read."""
-
-    window: Span
-    held: Held
-
-
-@dataclass(frozen=True)
-class Work:
-    """One chain's keys, ready to be written."""
-
-    foot: FootMotion
-    spans: tuple[OnSpan, ...]
-    controls: tuple[ControlKeys, ...]
-
-
 def plant_contacts(
     context: Any, obj: Any, contacts: Sequence[Contact], *, frames: Sequence[float] | None = None
 ) -> PlantReport:
@@ -100,7 +81,7 @@ def plant_contacts(
     works = []
     for foot in feet:
         own = [one for one in contacts if one.tip == foot.tip]
-        works.append(_work(context, obj, foot, [contact_hold(context, foot, group) for group in grouped(own)]))
+        works.append(work_of(context, obj, foot, [contact_hold(context, foot, group) for group in grouped(own)]))
     keys = write(obj, works)
     after = read_feet(context, obj, ready_chains(obj, tips), [float(frame) for frame in whole])
     holds = sum(len(grouped([one for one in contacts if one.tip == tip])) for tip in tips)
@@ -151,7 +132,7 @@ def plant(
     for foot in feet:
         window = Span(foot.index(first), foot.index(until))
         held = _pinned(foot, foot.index(now), carriers)
-        works.append(_work(context, obj, foot, [Hold(window, held)], is_open=last is None))
+        works.append(work_of(context, obj, foot, [Hold(window, held)], is_open=last is None))
     return PlantReport(len(works), len(works), write(obj, works))
 
 
@@ -190,11 +171,6 @@ def ready_chains(obj: Any, tips: Sequence[str]) -> list[ChainSetup]:
         if chain.is_muted:
             raise LimbIKError(f"the chain of '{chain.tip}' is muted and can't hold anything")
     return chains
-
-
-def lead_of(context: Any, chain: ChainSetup) -> float:
-    """Whole frames that the ease takes at most."""
-    return float(math.ceil(blend_frames(context, chain) - ROUNDING))
 
 
 def grouped(contacts: Sequence[Contact]) -> list[list[Contact]]:
@@ -241,14 +217,9 @@ def _pinned(foot: FootMotion, at: int, carriers: Floats | None) -> Held:
         return Held(points, turns)
     moved = carriers @ np.linalg.inv(carriers[at])
     points = np.einsum("nij,nj->ni", moved[:, :3, :3], points) + moved[:, :3, 3]
-    own = _turns_of(carriers).T
+    own = turns_of(carriers).T
     delta = rows.multiply(own, rows.conjugate(np.tile(own[:, at : at + 1], (1, count))))
     return Held(points, rows.multiply(delta, turns.T).T)
-
-
-def _turns_of(matrices: Floats) -> Floats:
-    """Orientations of matrices, mirrored ones too: frames × 4."""
-    return np.array([rotations.from_matrix(Matrix(one.tolist())) for one in matrices])
 
 
 def _carriers(context: Any, obj: Any, frames: Floats, on: Any, on_bone: str) -> Floats | None:
@@ -267,121 +238,3 @@ def _carriers(context: Any, obj: Any, frames: Floats, on: Any, on_bone: str) -> 
     if abs(np.linalg.det(found[:, :3, :3])).min() == 0.0:
         raise LimbIKError(f"'{on.name}' has a scale of zero: nothing can stand on it")
     return found
-
-
-def _work(context: Any, obj: Any, foot: FootMotion, holds: Sequence[Hold], *, is_open: bool = False) -> Work:
-    """Keys for all contacts of one limb; those too near each other for IK to go in between are one span."""
-    chain, lead = foot.chain, lead_of(context, foot.chain)
-    spans, written = [], []
-    for group in _near(foot, holds, 2.0 * lead):
-        first, last = foot.frames[group[0].window.first], foot.frames[group[-1].window.last]
-        sides = [chain.target_space != 'FK' and is_on_at(obj, chain, at) for at in (first - lead - 1, last + lead + 1)]
-        held = _joined(foot, group)
-        inside = (foot.frames >= first - lead) & (foot.frames <= last + lead)
-        target = onto_target(foot, held, _ease_of(foot, first, last, lead, sides))
-        written += controls(foot, target, inside, with_pole=not any(sides))
-        if not all(sides):
-            ends = last + lead + 1 if sides[1] else last
-            spans.append(OnSpan(first - lead, None if is_open else ends, stays_on=sides[1]))
-    return Work(foot, tuple(spans), tuple(written))
-
-
-def _near(foot: FootMotion, holds: Sequence[Hold], gap: float) -> list[list[Hold]]:
-    found: list[list[Hold]] = []
-    for hold in holds:
-        if found and foot.frames[hold.window.first] - foot.frames[found[-1][-1].window.last] < gap:
-            found[-1].append(hold)
-        else:
-            found.append([hold])
-    return found
-
-
-def _joined(foot: FootMotion, group: Sequence[Hold]) -> Held:
-    """The paths of several contacts as one."""
-    own, total = Held(foot.ends, foot.turns), group[0].held
-    for before, after in pairwise(group):
-        begin = after.window.first
-        points = np.concatenate((total.points[:begin], after.held.points[begin:]))
-        turns = np.concatenate((total.turns[:begin], after.held.turns[begin:]))
-        total = holding.carried(Held(points, turns), own, before.window.last, begin)
-    return total
-
-
-def _ease_of(foot: FootMotion, first: float, last: float, lead: float, sides: Sequence[bool]) -> Floats | None:
-    """How much of a hold counts on each frame where the target has a motion of its own on a side; None: all of it."""
-    if not any(sides):
-        return None
-    at = foot.frames
-    before = rows.smoothstep((at - first + lead) / max(lead, ROUNDING)) if sides[0] else np.ones(len(at))
-    after = rows.smoothstep((last + lead - at) / max(lead, ROUNDING)) if sides[1] else np.ones(len(at))
-    return np.minimum(before, after)
-
-
-def onto_target(foot: FootMotion, held: Held, parts: Floats | None) -> Held:
-    """Where the target goes for an end to be on a path; with ``parts`` eased out of the target's own motion."""
-    offset = np.array(foot.chain.end_offset)[:, None]
-    turns = rows.multiply(held.turns.T, np.tile(rows.conjugate(offset), (1, len(held.turns)))).T
-    found = Held(held.points, turns)
-    if parts is None:
-        return found
-    own = Held(foot.targets[:, :3, 3], _turns_of(foot.targets))
-    return holding.eased(found, own, parts)
-
-
-def whole_path(foot: FootMotion, holds: Sequence[Hold], lead: float) -> Held:
-    """The motion with all of a limb's holds, over the whole range: between them it is carried along."""
-    first, last = foot.frames[holds[0].window.first], foot.frames[holds[-1].window.last]
-    parts = _ease_of(foot, first, last, lead, (True, True))
-    assert parts is not None  # both sides are eased
-    own = Held(foot.ends, foot.turns)
-    window = Span(holds[0].window.first, holds[-1].window.last)
-    return holding.eased(holding.beyond(_joined(foot, holds), own, window), own, parts)
-
-
-def controls(foot: FootMotion, held: Held, inside: Any, *, with_pole: bool) -> list[ControlKeys]:
-    """Keys for the frames that ``inside`` has: of the target on a path, and of the pole where FK bends to."""
-    chain, frames = foot.chain, foot.frames[inside]
-    assert chain.target_key is not None  # chains_named refuses a chain without
-    turns = held.turns[inside] if chain.end_rotation == 'TARGET' and chain.end >= 0 else None
-    found = [plant_keys.control_keys(chain.target_key, frames, foot.above[inside], held.points[inside], turns)]
-    if with_pole and chain.pole_key is not None and foot.poles is not None and foot.poles_above is not None:
-        above, points = foot.poles_above[inside], foot.poles[inside]
-        found.append(plant_keys.control_keys(chain.pole_key, frames, above, points, None))
-    return found
-
-
-def write(obj: Any, works: Sequence[Work]) -> int:
-    """Check everything, then write everything."""
-    for work in works:
-        if work.spans:
-            plant_keys.check_use_ik(obj, work.foot.chain, work.spans)
-        for one in work.controls:
-            plant_keys.check_control(one)
-    count = 0
-    for work in works:
-        chain = work.foot.chain
-        is_layer = chain.target_space == 'FK'
-        if is_layer:
-            make_world(obj, chain)
-        _take_end_rotation(obj, chain)
-        count += sum(plant_keys.write_control(one) for one in work.controls)
-        if work.spans:
-            is_on = not is_layer and is_on_at(obj, chain, work.spans[0].first - 1.0)
-            count += plant_keys.key_use_ik(obj, chain, work.spans, is_on_before=is_on)
-    marks.touch(obj)
-    return count
-
-
-def _take_end_rotation(obj: Any, chain: ChainSetup) -> None:
-    """What grounding asks of the end bone: to turn with the target, and so to the slope."""
-    tip: Any = obj.pose.bones[chain.tip]
-    if tip.limb_ik_end_rotation != chain.end_rotation:
-        tip.limb_ik_end_rotation = chain.end_rotation
-
-
-def make_world(obj: Any, chain: ChainSetup) -> None:
-    """An offset layer that does nothing becomes a chain with its target in the world, off where it isn't keyed on."""
-    tip: Any = obj.pose.bones[chain.tip]
-    plant_keys.forget_use_ik(obj, chain)
-    tip.limb_ik_target_space = 'WORLD'
-
