@@ -138,6 +138,12 @@ def _settle(obj: bpy.types.Object, plan: ChainPlan) -> None:
         elif plan.solver != 'FABRIK' or plan.bend_axis is not None:
             tip.limb_ik_bend_axis = plan.bend_axis or rest_bend_axis(obj, tip, plan.kind)
 
+
+def _refuse_invalid(obj: bpy.types.Object, tips: Sequence[str]) -> None:
+    for tip in tips:
+        problem = chains.chain_of(obj, tip).problem
+        if problem and problem != "no target":
+            raise LimbIKError(f"no chain can end at '{tip}': {problem}")
         _refuse_shared(obj, tip)
 
 
@@ -149,12 +155,6 @@ def _refuse_shared(obj: bpy.types.Object, tip: str) -> None:
         if other.tip != tip and shared and not other.is_muted and other.problem in ("", "no target"):
             name = chains.setup_of(obj).names[min(shared)]
             raise LimbIKError(f"no chain can end at '{tip}': '{name}' is turned by the chain of '{other.tip}'")
-
-def _refuse_invalid(obj: bpy.types.Object, tips: Sequence[str]) -> None:
-    for tip in tips:
-        problem = chains.chain_of(obj, tip).problem
-        if problem and problem != "no target":
-            raise LimbIKError(f"no chain can end at '{tip}': {problem}")
 
 
 def reset(tip: Any) -> None:
