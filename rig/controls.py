@@ -124,3 +124,7 @@ def remove(context: bpy.types.Context, armature: bpy.types.Object, link: tuple[m
         with edit_mode(context, armature):
             bones = armature_data(armature).edit_bones
             bones.remove(bones[link[1]])
+        data = armature_data(armature)
+        collection: Any = data.collections_all.get(COLLECTION)
+        if collection is not None and not len(collection.bones) and not len(collection.children):
+            data.collections.remove(collection)

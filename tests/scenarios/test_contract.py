@@ -244,3 +244,12 @@ def test_what_a_driven_bone_keeps_the_end_from_counts_as_missed(held: str) -> No
     tip.limb_ik_weight = 0.5
     rigs.update()
     assert tip.limb_ik_error == pytest.approx(missed, abs=1e-5)
+
+
+def test_with_the_last_bone_made_as_a_target_its_bone_collection_goes() -> None:
+    arm = rigs.l2b()
+    before = [collection.name for collection in rigs.armature_of(arm).collections]
+    bpy.ops.limb_ik.add_chain(armature=arm.name, tips="lo", target_kind="BONE")
+    assert len(rigs.armature_of(arm).collections) == len(before) + 1
+    bpy.ops.limb_ik.remove_chain(armature=arm.name, tips="lo")
+    assert [collection.name for collection in rigs.armature_of(arm).collections] == before
