@@ -88,6 +88,10 @@ def _ending_at(obj: Any, bone_name: str) -> str:
 
 def _reaching(obj: Any, key: marks.Key, bone_name: str) -> str:
     """Tip of the chain whose target or pole is this object or bone."""
+    setup = chains.known_setup(obj)
+    if setup is not None:
+        link = key, bone_name
+        return next((one.tip for one in setup.chains if link in (one.target_key, one.pole_key)), "")
     bones: Any = obj.pose.bones
     for tip in tip_names(obj):
         for role in ("target", "pole"):

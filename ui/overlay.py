@@ -33,6 +33,8 @@ THIN_PARTS = {Part.LINE, Part.REACH, Part.POLE, Part.LIMIT}
 
 _handles: list[Any] = []
 _costs: list[float] = []
+# Texts of the region that is being drawn: found with its shapes, written after them.
+_notes: list[Note] = []
 
 
 def register() -> None:
@@ -85,7 +87,12 @@ def _draw_shapes() -> None:
     if not _is_shown(context):
         return
     began = time.perf_counter()
-    found = [shape for obj, tip in overlay_chain.chosen(context) for shape in overlay_chain.of_chain(obj, tip)[0]]
+    found: list[Shape] = []
+    _notes.clear()
+    for obj, tip in overlay_chain.chosen(context):
+        shapes, notes = overlay_chain.of_chain(obj, tip)
+        found += shapes
+        _notes.extend(notes)
     if found:
         _draw(context, found, preferences.current())
         _costs.append(time.perf_counter() - began)
@@ -153,9 +160,8 @@ def _draw_notes() -> None:
     context: Any = bpy.context
     if not _is_shown(context):
         return
-    for obj, tip in overlay_chain.chosen(context):
-        for note in overlay_chain.of_chain(obj, tip)[1]:
-            _write(context, note, preferences.current().missed_colour)
+    for note in _notes:
+        _write(context, note, preferences.current().missed_colour)
 
 
 def _write(context: Any, note: Note, colour: Colour) -> None:

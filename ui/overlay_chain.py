@@ -36,14 +36,24 @@ class Note:
 def chosen(context: Any) -> Iterator[tuple[Any, str]]:
     """Armature and tip of the chains to show: the active one, and those with a selected bone, target or pole."""
     current = active.active_armature(context)
-    rigs: list[Any] = list(marks.rigs())
-    for obj in rigs:
+    for obj in _candidates(context, current):
         if obj.mode == 'EDIT' or not obj.limb_ik.is_live or not obj.visible_get():
             continue
         wanted = active.active_tip(context, obj) if obj == current else ""
         for tip in active.tip_names(obj):
             if tip == wanted or _is_selected(obj, tip):
                 yield obj, tip
+
+
+def _candidates(context: Any, current: Any) -> list[Any]:
+    """The rigs of which something may be chosen, found from the selection: a crowd costs nothing."""
+    found = {current} if current is not None else set()
+    for obj in [*(getattr(context, "objects_in_mode", None) or ()), *context.view_layer.objects.selected]:
+        if obj.type == 'ARMATURE':
+            found.add(obj)
+        elif obj.limb_ik.is_control and obj.parent is not None:
+            found.add(obj.parent)
+    return [obj for obj in found if obj.type == 'ARMATURE' and marks.is_known(obj)]
 
 
 def _is_selected(obj: Any, tip: str) -> bool:

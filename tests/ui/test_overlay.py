@@ -143,3 +143,18 @@ def test_dashes_stay_on_their_line_and_are_bounded() -> None:
     points = shapes.dashed(Vector(), Vector((0, 0, 1)), 1e-6)
     assert len(points) == 400
     assert shapes.dashed(Vector(), Vector(), 0.1) == ()
+
+
+def test_a_crowd_is_not_walked(body: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A redraw asks the rigs that the selection names, whatever else is in the file."""
+    for number in range(3):
+        rigs.build(body_bones(), f"Other {number}")
+        ops.limb_ik.add_limbs(armature=f"Other {number}")
+    rigs.update()
+    for obj in bpy.context.view_layer.objects:
+        obj.select_set(obj == body)
+    bpy.context.view_layer.objects.active = body
+    asked = []
+    monkeypatch.setattr(overlay_chain.active, "tip_names", lambda obj: asked.append(obj.name) or [])
+    chosen()
+    assert set(asked) == {"Body"}
