@@ -18,6 +18,7 @@ from limb_ik import cli, cli_guard, cli_jobs, cli_setup, file_formats, files, gl
 from limb_ik.bake import parts
 from limb_ik.rig.errors import LimbIKError
 
+import children
 import rigs
 
 SOAK = int(os.environ.get("LIMB_IK_SOAK", "1"))
@@ -171,9 +172,12 @@ def test_the_process_that_reads_a_foreign_file_is_another_one(
     monkeypatch: pytest.MonkeyPatch, data_dir: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv(cli_jobs.CHILD_VARIABLE, raising=False)
+    child = children.command(cli_jobs.WHEEL_CHILD, "limb_ik", str(cli_jobs.FOLDER))
+    monkeypatch.setattr(cli_jobs, "child_program", lambda: child)
     arm = rigs.l2b()
     assert cli.command(["inspect", str(data_dir / "bvh" / "makehuman_tpose.bvh")]) == 0
-    assert len(json.loads(capfd.readouterr().out)["armatures"][0]["limbs"]) == 4
+    out = capfd.readouterr().out
+    assert len(json.loads(out[out.index("{") :])["armatures"][0]["limbs"]) == 4
     assert bpy.data.objects[:] == [arm]
     assert cli.command(["inspect", "missing.bvh"]) == 1
     assert capfd.readouterr().err == "limb-ik: missing.bvh does not exist\n"
