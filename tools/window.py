@@ -21,7 +21,7 @@ SIZE = ("1280", "860")
 PICTURES = ROOT / "artefacts" / "window"
 CASES = ROOT / "tests" / "window" / "run.py"
 DOCUMENTATION = ROOT / "docs" / "pictures.py"
-LIMIT_S = 300
+LIMIT_S = 600
 """The suite takes one to two minutes on two busy processors."""
 
 
