@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import atexit
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import bpy
 from bpy.app.handlers import persistent
@@ -24,12 +24,20 @@ from .rig import (
     marks,
     migrate,
     order,
+    overwritten,
     readouts,
     simulations,
     warm_start,
     write,
 )
 from .rig.evaluate import evaluate
+
+Handler = TypeVar("Handler", bound=Callable[..., None])
+
+
+def _stays(handler: Handler) -> Handler:
+    """Blender's mark of a handler that outlives the file; its own decorator has no types."""
+    return cast(Handler, persistent(handler))
 
 
 def _held_by(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
@@ -41,15 +49,19 @@ def _is_held_by(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bool:
     return obj.is_editable and obj.evaluated_get(depsgraph).is_evaluated
 
 
-@persistent
+@_stays
 def frame_change_pre(scene: bpy.types.Scene, *_: Any) -> None:
-    """Put FK back, so that what is animated and what is not both evaluate to FK."""
+    """Put FK back, so that what is animated and what is not both evaluate to FK.
+
+    Where all of it is keyed, the animation does.
+    """
     if live_pause.is_paused() or not marks.has_any():
         return
     history.clear()
     with marks.quiet():
         for obj in _rigs_in(scene):
-            fk_pose.restore(obj)
+            if not overwritten.is_likely(obj):
+                fk_pose.restore(obj)
 
 
 def _rigs_in(scene: bpy.types.Scene) -> list[bpy.types.Object]:
@@ -61,7 +73,7 @@ def _rigs_in(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     return [obj for obj in found if obj.name in names]
 
 
-@persistent
+@_stays
 def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Solve this frame and write it; Blender evaluates once more and shows it in the same update."""
     if live_pause.is_paused() or not marks.has_any():
@@ -70,7 +82,7 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
         write.write(evaluate(depsgraph, _held_by(depsgraph), scene.frame_current_final, is_fresh=True))
 
 
-@persistent
+@_stays
 def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Solve the rigs again that an edit touched, themselves or in what their chains hang on."""
     if live_pause.is_paused() or not _may_matter(depsgraph):
@@ -82,6 +94,7 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
     frame = scene.frame_current_final
     rigs = [obj for obj in order.with_upstream(touched, marks.rigs()) if _is_held_by(obj, depsgraph)]
     if depsgraph.id_type_updated('ACTION'):
+        overwritten.forget()
         for obj in rigs:
             keyed_fk.put_fk_into_keys(obj, obj.evaluated_get(depsgraph), frame)
     with warm_start.allowed(depsgraph):
@@ -97,7 +110,7 @@ def _touched_rigs(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
 
     A rig whose target moved is among them, too: its dependency number changed.
     """
-    updated = [update.id.original for update in depsgraph.updates]
+    updated = [update.id.original for update in depsgraph.updates if update.id is not None]
     found = [obj for obj in updated if isinstance(obj, bpy.types.Object) and obj.type == 'ARMATURE']
     if depsgraph.id_type_updated('ACTION'):
         found += [obj for obj in marks.rigs() if obj not in found and _is_tweaking(obj, updated)]
@@ -120,7 +133,7 @@ def _is_tweaking(obj: bpy.types.Object, updated: Sequence[Any]) -> bool:
     return anim is not None and anim.use_tweak_mode and anim.action in updated
 
 
-@persistent
+@_stays
 def load_post(*_: Any) -> None:
     """A new file: nothing that was remembered holds, and its rigs are solved at once.
 
@@ -140,7 +153,7 @@ def load_post(*_: Any) -> None:
         bpy.context.view_layer.update()
 
 
-@persistent
+@_stays
 def undo_post(*_: Any) -> None:
     """An undo or redo: every reference is invalid and every set-up may be another; solve at the next update."""
     history.clear()

@@ -93,9 +93,9 @@ def _is_upright(obj: Any, free: dict[int, bool]) -> bool:
 
 
 def _is_free(chain: ChainSetup, free: dict[int, bool]) -> bool:
-    """Whether target and pole hang on nothing that solving might move."""
+    """Whether target and pole are objects that hang on nothing that solving might move."""
     links = [link for link in (chain.target_key, chain.pole_key) if link is not None]
-    return all(_hangs_free(bpy.data.objects[key], free) for key, _ in links)  # type: ignore[index]
+    return all(not bone and _hangs_free(bpy.data.objects[key], free) for key, bone in links)  # type: ignore[index]
 
 
 def _animated(work: Work) -> tuple[bool, ...]:

@@ -9,43 +9,100 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import bpy
 from mathutils import Matrix
 
+from ..solvers import rotations
 from ..solvers.chain import Status
-from . import constrained, crowd, dependency, fk_pose, hanging, marks, order, readouts, solve_chain
+from ..solvers.rotations import Quat
+from . import (
+    constrained,
+    crowd,
+    crowd_turn,
+    dependency,
+    fk_pose,
+    hanging,
+    marks,
+    order,
+    overwritten,
+    readouts,
+    solve_chain,
+)
 from .chains import ChainSetup, RigSetup, setup_of
 from .fk_pose import Raw
 from .raw_pose import RawPose
-from .spaces import PoseState
 from .session import armature_data, object_settings, pose_bones
+from .spaces import PoseState
 
 IN_EDIT_MODE = "armature is in edit mode"
 IN_REST_POSITION = "armature is in rest position"
 
 
-@dataclass
 class Rig:
     """One armature in one evaluation.
 
     ``raw``: rotations as evaluated. ``fk``: raw FK rotation of every bone that a chain turns; ``turned``: the bones
     that were given a new local rotation (in ``state.rotations``). Not ``is_live``: FK shows.
+
+    All four are read when one of them is first asked for: rigs whose chains are all solved together never are.
+    They are to be asked for before the pose is written.
     """
 
-    obj: bpy.types.Object
-    evaluated: bpy.types.Object
-    setup: RigSetup
-    state: PoseState
-    raw: RawPose
-    fk: dict[int, Raw] = field(default_factory=dict)
-    turned: set[int] = field(default_factory=set)
-    is_live: bool = True
+    def __init__(
+        self, obj: bpy.types.Object, evaluated: bpy.types.Object, setup: RigSetup, *, is_fresh: bool, is_live: bool
+    ) -> None:
+        self.obj, self.evaluated, self.setup = obj, evaluated, setup
+        self.bones: Any = pose_bones(evaluated)
+        self.is_fresh, self.is_live = is_fresh, is_live
+        self.solved_together: dict[int, Quat] = {}
+        self.is_read = False
+
+    @cached_property
+    def state(self) -> PoseState:
+        return self._read()[0]
+
+    @cached_property
+    def raw(self) -> RawPose:
+        return self._read()[1]
+
+    @cached_property
+    def fk(self) -> dict[int, Raw]:
+        return self._read()[2]
+
+    @cached_property
+    def turned(self) -> set[int]:
+        self._read()
+        return set(self.solved_together)
+
+    def _read(self) -> tuple[PoseState, RawPose, dict[int, Raw]]:
+        """The pose, FK first, then what is solved together."""
+        self.is_read = True
+        self.state, self.fk = PoseState(self.setup, self.evaluated), {}
+        self.raw = RawPose(self.bones)
+        _put_fk(self)
+        for bone, local in self.solved_together.items():
+            self.state.turn(bone, rotations.as_quat(local))
+        self.turned = set(self.solved_together)
+        return self.state, self.raw, self.fk
+
+    def turn_together(self, turned: dict[int, Quat]) -> None:
+        """Turn bones as ``crowd`` solved them; noted only, until something asks for the pose."""
+        self.solved_together.update(turned)
+        if self.is_read:
+            for bone, local in turned.items():
+                self.state.turn(bone, rotations.as_quat(local))
+            self.turned.update(turned)
+
+    def is_overwritten(self) -> bool:
+        """Whether animation gives the FK of every bone that chains turn anew on each frame."""
+        return overwritten.is_sure(self.obj, self.setup)
 
     def constraint_on(self, bone: int) -> str:
         """What to say of the constraint that moves a bone at this moment; empty where none does."""
-        return constrained.acting_now(self.setup.holds.get(bone, ()), self.state.bones)
+        return constrained.acting_now(self.setup.holds.get(bone, ()), self.bones)
 
 
 @dataclass
@@ -59,6 +116,7 @@ class Evaluation:
     rigs: dict[marks.Key, Rig] = field(default_factory=dict)
     readouts: dict[tuple[marks.Key, str], readouts.Readout] = field(default_factory=dict)
     objects: dict[marks.Key, bpy.types.Object] = field(default_factory=dict)
+    together: crowd_turn.Together | None = None
     _carrying: set[marks.Key] = field(default_factory=set)
     _has_noted: bool = False
 
@@ -169,10 +227,8 @@ def _add_rig(run: Evaluation, obj: bpy.types.Object, is_forced: bool) -> None:
     if reason:
         _say_all(run, obj, readouts.Readout(message=reason))
         return
-    state = PoseState(setup, evaluated)
-    rig = Rig(obj, evaluated, setup, state, RawPose(state.bones), is_live=is_forced or object_settings(obj).is_live)
-    _put_fk(run, rig)
-    run.rigs[marks.key_of(obj)] = rig
+    is_live = is_forced or object_settings(obj).is_live
+    run.rigs[marks.key_of(obj)] = Rig(obj, evaluated, setup, is_fresh=run.is_fresh, is_live=is_live)
 
 
 def _note_objects(run: Evaluation, rig: Rig) -> None:
@@ -192,15 +248,15 @@ def _say_all(run: Evaluation, obj: bpy.types.Object, readout: readouts.Readout) 
         run.readouts[marks.key_of(obj), tip.name] = readout
 
 
-def _put_fk(run: Evaluation, rig: Rig) -> None:
+def _put_fk(rig: Rig) -> None:
     """Give every bone that chains turn its FK rotation, so that the pose is FK before the first solve."""
     setup, originals = rig.setup, pose_bones(rig.obj)
     stored = set(fk_pose.stored_bones(originals))
     for bone in setup.held:
-        if not run.is_fresh:
+        if not rig.is_fresh:
             raw = fk_pose.fk_raw(originals[bone])
         elif bone in stored:
-            raw = fk_pose.fresh_fk_raw(originals[bone], rig.state.bones[bone])
+            raw = fk_pose.fresh_fk_raw(originals[bone], rig.bones[bone], rig.is_overwritten)
         else:
             raw = rig.raw.raw(bone)
         rig.fk[bone] = raw

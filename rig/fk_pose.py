@@ -7,11 +7,12 @@ must not solve anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ..solvers import rotations, vectors
 from ..solvers.rotations import Quat
@@ -90,12 +91,22 @@ def _fk_beside(bone: Any, raw: Raw) -> Raw:
     return to_raw(to_quat(stored, before), mode, raw)
 
 
-def fresh_fk_raw(bone: Any, evaluated: Any) -> Raw:
-    """The FK value after a frame change: what Blender evaluated, but for a bone that still holds what IK wrote."""
+def fresh_fk_raw(bone: Any, evaluated: Any, is_overwritten: Callable[[], bool]) -> Raw:
+    """The FK value after a frame change: what Blender evaluated, but for what still is what IK wrote.
+
+    Args:
+        bone: the original pose bone.
+        evaluated: the evaluated one.
+        is_overwritten: whether animation gives every component, asked where one is what IK wrote.
+    """
     raw, number = read_raw(evaluated), bone.limb_ik_store_mode
-    if number and channel(MODES[number - 1]) == channel(bone.rotation_mode) and is_same(raw, bone.limb_ik_written):
-        return tuple(bone.limb_ik_fk)[: len(raw)]
-    return raw
+    if not number or channel(MODES[number - 1]) != channel(bone.rotation_mode):
+        return raw
+    fk, written = tuple(bone.limb_ik_fk), tuple(bone.limb_ik_written)
+    found = fk[: len(raw)] if is_same(raw, written) else tuple(
+        own if now == then else now for now, then, own in zip(raw, written, fk, strict=False)
+    )  # fmt: skip
+    return raw if found != raw and is_overwritten() else found
 
 
 def _fk_of_earlier_write(bone: Any, raw: Raw) -> Raw:
@@ -130,9 +141,13 @@ def clear_store(bone: Any) -> None:
 
 def stored_bones(bones: Any) -> list[int]:
     """Numbers of the pose bones beside which FK is kept."""
-    numbers = np.empty(len(bones), np.int32)
-    bones.foreach_get("limb_ik_store_mode", numbers)
-    return cast("list[int]", np.flatnonzero(numbers).tolist())
+    return np.flatnonzero(_integers(bones, "limb_ik_store_mode")).tolist()
+
+
+def _integers(bones: Any, name: str) -> NDArray[np.int32]:
+    found = np.empty(len(bones), np.int32)
+    bones.foreach_get(name, found)
+    return found
 
 
 def restore(obj: bpy.types.Object) -> bool:
@@ -140,15 +155,48 @@ def restore(obj: bpy.types.Object) -> bool:
 
     Returns whether a bone changed. The object is tagged then.
     """
-    has_changed, bones = False, cast(Any, obj.pose).bones
-    for number in stored_bones(bones):
+    bones = cast(Any, obj.pose).bones
+    stores = _integers(bones, "limb_ik_store_mode")
+    stored = np.flatnonzero(stores)
+    if not stored.size:
+        return False
+    is_quaternion = not (stores[stored] != MODE_NUMBERS['QUATERNION']).any()
+    is_quaternion = is_quaternion and not _integers(bones, "rotation_mode")[stored].any()
+    has_changed = _restore_quaternions(bones, stored) if is_quaternion else _restore_each(bones, stored.tolist())
+    for number in stored.tolist():
+        bones[number].limb_ik_store_mode = 0
+    if has_changed:
+        obj.update_tag(refresh={'OBJECT'})
+    return has_changed
+
+
+def _restore_quaternions(bones: Any, stored: NDArray[np.intp]) -> bool:
+    """As ``_restore_each``, in bulk; what is not what was written is told bone by bone."""
+    raw, fk, written = (read_quads(bones, name) for name in ("rotation_quaternion", "limb_ik_fk", "limb_ik_written"))
+    is_written = (np.abs(raw[stored] - written[stored]) <= SAME_RAW).all(axis=1)
+    others = stored[~is_written].tolist()
+    fk[others] = [_fk_beside(bones[number], tuple(raw[number].tolist())) for number in others] or fk[others]
+    has_changed = not np.array_equal(fk[stored], raw[stored])
+    if has_changed:
+        raw[stored] = fk[stored]
+        bones.foreach_set("rotation_quaternion", raw.reshape(-1))
+    return has_changed
+
+
+def read_quads(bones: Any, name: str) -> NDArray[np.float32]:
+    """Four numbers of every pose bone."""
+    found = np.empty((len(bones), 4), np.float32)
+    bones.foreach_get(name, found.reshape(-1))
+    return found
+
+
+def _restore_each(bones: Any, stored: list[int]) -> bool:
+    has_changed = False
+    for number in stored:
         bone = bones[number]
         raw = read_raw(bone)
         fk = _fk_beside(bone, raw)
         if fk != raw:
             setattr(bone, channel(bone.rotation_mode), fk)
             has_changed = True
-        clear_store(bone)
-    if has_changed:
-        obj.update_tag(refresh={'OBJECT'})
     return has_changed

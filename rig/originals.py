@@ -11,11 +11,13 @@ from typing import Any
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from . import channels, dependency
-
 from .raw_pose import write_channel
+
 BONE_CHANNELS = {"location": 3, "scale": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4}
+Matrices = NDArray[np.float32]
 BONE_PREFIX = 'pose.bones["'
 OWN_PATHS = {dependency.NUMBER_PATH, dependency.NAMES_PATH}
 
@@ -26,15 +28,20 @@ def is_shown(depsgraph: bpy.types.Depsgraph) -> bool:
     return layer is not None and layer.depsgraph == depsgraph
 
 
-def hold_the_same(evaluated: bpy.types.Object, original: bpy.types.Object) -> bool:
+def hold_the_same(evaluated: bpy.types.Object, original: bpy.types.Object, seen: Matrices | None = None) -> bool:
     """Whether the original shows the pose and place that were evaluated: only then the depsgraph was copied to it.
 
     Cheap; asked beside ``is_shown``, because a script can put any view layer into the context.
+
+    Args:
+        seen: the evaluated bones' matrices where they were read before.
     """
-    return evaluated.matrix_world == original.matrix_world and np.array_equal(_matrices(evaluated), _matrices(original))
+    if evaluated.matrix_world != original.matrix_world:
+        return False
+    return np.array_equal(_matrices(evaluated) if seen is None else seen.reshape(-1), _matrices(original))
 
 
-def _matrices(obj: bpy.types.Object) -> np.ndarray[Any, np.dtype[np.float32]]:
+def _matrices(obj: bpy.types.Object) -> Matrices:
     bones: Any = obj.pose.bones  # type: ignore[union-attr]
     found = np.empty(16 * len(bones), np.float32)
     bones.foreach_get("matrix", found)

@@ -158,7 +158,7 @@ def fk_pole_point(chain: ChainSetup, posed: Chain, pole_angle: float = 0.0) -> V
 
 def turns_end(rig: Rig, chain: ChainSetup) -> bool:
     """Whether the chain gives its end bone a rotation."""
-    is_free = chain.end not in rig.setup.driven and chain.end not in rig.setup.is_constrained
+    is_free = chain.end not in rig.setup.driven and not rig.constraint_on(chain.end)
     return chain.end >= 0 and chain.end_rotation != 'KEEP_LOCAL' and is_free
 
 
@@ -186,7 +186,9 @@ def _end_rotations(rig: Rig, chain: ChainSetup, target: Matrix) -> _End | None:
         if turned is None:
             return None
         if chain.target_space == 'FK':
-            rest = rotations.from_matrix(chain.target_rest)
+            rest = orientation(chain.target_rest)
+            if rest is None:
+                return None
             wanted = rotations.multiply(rotations.multiply(turned, rotations.conjugate(rest)), fk)
         else:
             wanted = rotations.multiply(turned, rotations.as_quat(chain.end_offset))
@@ -204,7 +206,12 @@ def _turn_end(rig: Rig, chain: ChainSetup, end: _End, weight: float) -> None:
 
 
 def _readout(rig: Rig, chain: ChainSetup, solution: Solution, end_note: str = "") -> Readout:
-    error = solution.error * world_scale(rig.state)
+    return told(rig, chain, solution, world_scale(rig.state), end_note)
+
+
+def told(rig: Rig, chain: ChainSetup, solution: Solution, scale: float, end_note: str = "") -> Readout:
+    """What is said of a solution; ``scale``: units of the world per unit of armature space."""
+    error = solution.error * scale
     reason = with_bone_names(solution.reason, [rig.setup.names[bone] for bone in chain.turned])
     note = chain.note or reason or end_note
     if solution.status == Status.INVALID:

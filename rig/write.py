@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import fk_pose, history, marks, originals, readouts
+from . import crowd_write, fk_pose, history, marks, originals, readouts
 from .evaluate import Evaluation, Rig
 from .fk_pose import Raw
 from .raw_pose import RawPose
@@ -22,7 +22,9 @@ def write(run: Evaluation) -> int:
     """
     is_own = originals.is_shown(run.depsgraph)
     with marks.quiet():
-        changed = sum(_write_rig(rig, is_own) for rig in run.rigs.values())
+        together = {key: rig for key, rig in run.rigs.items() if crowd_write.is_writable(run, rig)}
+        changed = crowd_write.write(run, list(together.values()), is_own) if together else 0
+        changed += sum(_write_rig(rig, is_own) for key, rig in run.rigs.items() if key not in together)
     for (key, tip), readout in run.readouts.items():
         readouts.put(run.object_of(key), tip, readout)
     return changed

@@ -14,7 +14,8 @@ Mask = NDArray[np.bool_]
 
 
 def dot(a: Rows, b: Rows) -> Rows:
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    found: Rows = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    return found
 
 
 def norm(v: Rows) -> Rows:
@@ -65,13 +66,15 @@ def conjugate(q: Rows) -> Rows:
 
 def normalized(q: Rows) -> Rows:
     """Quaternions at length 1. Undefined input: zero quaternions."""
-    return q / np.sqrt((q * q).sum(axis=0))
+    found: Rows = q / np.sqrt((q * q).sum(axis=0))
+    return found
 
 
 def rotate(q: Rows, v: Rows) -> Rows:
     """``v`` turned by the unit quaternions ``q``."""
     twice = 2.0 * cross(q[1:], v)
-    return v + q[0] * twice + cross(q[1:], twice)
+    found: Rows = v + q[0] * twice + cross(q[1:], twice)
+    return found
 
 
 def shortest_arc(a: Rows, b: Rows) -> Rows:

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import bpy
 import pytest
+from limb_ik.rig import compat, crowd, overwritten
 from mathutils import Euler, Vector
 
 import rigs
-from limb_ik.rig import crowd
 
 SAME = 2e-6
 """rad between raw local rotations: one by one the pose is built of float32 matrices, together of doubles."""
@@ -113,3 +113,69 @@ def test_a_target_on_a_solved_bone_is_left_to_the_order(monkeypatch: pytest.Monk
     assert {key[0] for key, _ in done[-1]} == {"Rig0"}
     length = math.dist(*[rigs.evaluated_pose(made[1])["lo"].head, rigs.evaluated_pose(made[1])["lo"].tail])
     assert length > 0.0
+
+
+TWISTED = (
+    rigs.BoneSpec("root", (0, 0, 0), (0, 0.3, 0)),
+    rigs.BoneSpec("up", (0, 0, 0.5), (0, 0.3, 0.9), "root"),
+    rigs.BoneSpec("twist", (0, 0.3, 0.9), (0, 0.6, 1.3), "up"),
+    rigs.BoneSpec("lo", (0, 0.6, 1.3), (0, 0, 2.1), "twist"),
+    rigs.BoneSpec("wrist", (0, 0, 2.1), (0, 0, 2.2), "lo"),
+    rigs.BoneSpec("hand", (0, 0, 2.2), (0, 0, 2.5), "wrist"),
+    rigs.BoneSpec("goal", (0, 0.4, 1.8), (0, 0.4, 2.0), "root"),
+    rigs.BoneSpec("knee", (0, 2.0, 1.3), (0, 2.0, 1.5)),
+)
+
+
+@pytest.mark.parametrize("target_space", ["WORLD", "FK"])
+@pytest.mark.parametrize("end_rotation", ["KEEP_LOCAL", "KEEP_FK", "TARGET"])
+def test_twist_bones_and_target_bones(target_space: str, end_rotation: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(rigs.RIGS, "TWISTED", TWISTED)
+    source, made = random.Random(5), []
+    for number in range(6):
+        arm = rigs.rig("TWISTED", f"Rig{number}", location=random_vector(source, 3.0), rotation=random_vector(source, 3.0))
+        for pose_bone in arm.pose.bones:
+            pose_bone.rotation_mode = "QUATERNION" if number % 2 else source.choice(MODES)
+            for frame in (1, 9):
+                rigs.key_rotation(pose_bone, frame, Euler(random_vector(source, 0.4)).to_quaternion())
+        rest = [value for row in arm.data.bones["goal"].matrix_local for value in row]
+        pole = [value for row in arm.data.bones["knee"].matrix_local for value in row]
+        rigs.add_chain_by_properties(
+            arm, "lo", arm, arm, chain_length=3, end_bone="hand", end_rotation=end_rotation, target_space=target_space,
+            target_bone="goal", pole_bone="knee", target_rest=rest, pole_rest=pole,
+        )  # fmt: skip
+        made.append(arm)
+    done: list[set[crowd.Node]] = []
+    solve = crowd.solve
+    monkeypatch.setattr("limb_ik.rig.evaluate.crowd.solve", lambda run, only: done.append(solve(run, only)) or done[-1])
+    for frame in (1, 3.5, 9):
+        batched = poses(made, frame)
+        assert len(done[-1]) == len(made), read_outs(made)
+        with monkeypatch.context() as patched:
+            patched.setattr(crowd, "FEWEST", 10**6)
+            single = poses(made, frame)
+        for a, b in zip(batched, single, strict=True):
+            assert rigs.local_distance(a, b) < SAME
+
+
+@pytest.mark.parametrize("fewest", [1, 10**6])
+def test_keyed_rigs_need_no_restore_until_a_curve_goes(fewest: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crowd, "FEWEST", fewest)
+    arm = rigs.rig("L2B", "Rig")
+    for pose_bone in arm.pose.bones:
+        for frame, size in ((1, 0.1), (5, 0.7), (9, 0.2)):
+            rigs.key_rotation(pose_bone, frame, Euler((size, 0.3 * size, -size)).to_quaternion())
+    target = rigs.empty("T", Vector((0.5, 0.5, 1.0)))
+    rigs.frame_set(4)
+    fk = rigs.local_rotations(arm)
+    tip = rigs.add_chain_by_properties(arm, "lo", target, None, end_bone="hand", end_rotation="TARGET")
+    for frame in (2, 3, 4):
+        rigs.frame_set(frame)
+    assert overwritten.is_likely(arm)
+    assert arm.pose.bones["up"].limb_ik_store_mode
+    curves = compat.fcurves_of(arm)
+    for number in (0, 2):
+        curves.find('pose.bones["up"].rotation_quaternion', index=number).mute = True
+    tip.limb_ik_use_ik = False
+    rigs.frame_set(4)
+    assert rigs.local_distance(rigs.local_rotations(arm), fk) < SAME
