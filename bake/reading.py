@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..rig import fk_pose, marks, posed_chain
+from ..rig import constrained, fk_pose, marks, posed_chain
 from ..rig.chains import ChainSetup, setup_of
 from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation, Rig
@@ -76,7 +76,8 @@ def bones_of(obj: Any, chains: Sequence[ChainSetup]) -> tuple[int, ...]:
     bones = {bone for chain in chains for bone in chain.turned}
     bones |= {chain.end for chain in chains if chain.end >= 0 and chain.end_rotation != 'KEEP_LOCAL'}
     setup = setup_of(obj)
-    held = {chain.end for chain in chains} & setup.is_constrained
+    ends = {chain.end for chain in chains}
+    held = {end for end in ends if constrained.always_acting(setup.holds.get(end, ()), obj.pose.bones)}
     return tuple(sorted(bones - setup.driven - held))
 
 
@@ -136,10 +137,16 @@ def reader(works: Sequence[Work], rows: Sequence[Sequence[Row]]) -> Callable[[Ev
     return read
 
 
+def _turn(rig: Rig, bone: int) -> rotations.Quat:
+    """Local rotation that the bone's own channels get; FK's where a constraint holds the bone at this moment."""
+    solved = rig.state.rotations.get(bone)
+    return solved if solved is not None else fk_pose.to_quat(rig.fk[bone], rig.raw.modes[bone])
+
+
 def _read(run: Evaluation, rig: Rig, work: Work, rows: Sequence[Row]) -> Reading:
     readouts = {chain.tip: run.readouts.get((marks.key_of(work.obj), chain.tip)) for chain in work.chains}
     return Reading(
-        turns=[rig.state.rotations[bone] for bone in work.bones],
+        turns=[_turn(rig, bone) for bone in work.bones],
         near=[rig.fk[bone] for bone in work.bones],
         places=[_place(rig, row) for row in rows],
         scale=max(column.to_3d().length for column in rig.state.world.col[:3]) if rows else 1.0,

@@ -45,6 +45,12 @@ def test_a_constraint_whose_influence_is_keyed_counts_on_the_frames_where_it_act
     assert rigs.tip_error(arm, "lo", target) < 1e-5
     rigs.frame_set(10)
     assert "Hold" in tip.limb_ik_message
+    shown = rigs.evaluated_pose(arm)["lo"].rotation
+    bpy.ops.limb_ik.bake(armature=arm.name, only_active=False, use_range=True, frame_start=1, frame_end=10)
+    rigs.frame_set(1)
+    assert rigs.tip_error(arm, "lo", target) < 1e-4
+    rigs.frame_set(10)
+    assert rigs.evaluated_pose(arm)["lo"].rotation.rotation_difference(shown).angle < 1e-3
 
 
 def test_native_ik_from_below_that_reaches_into_the_chain_is_named() -> None:
@@ -253,3 +259,41 @@ def test_with_the_last_bone_made_as_a_target_its_bone_collection_goes() -> None:
     assert len(rigs.armature_of(arm).collections) == len(before) + 1
     bpy.ops.limb_ik.remove_chain(armature=arm.name, tips="lo")
     assert [collection.name for collection in rigs.armature_of(arm).collections] == before
+
+
+def test_an_end_bone_follows_the_target_on_the_frames_where_its_constraint_rests() -> None:
+    """A hand that a keyed constraint holds for a while: live and baked it is the target's before."""
+    arm = rigs.legp()
+    copy: Any = rigs.bone(arm, "foot").constraints.new("COPY_ROTATION")
+    copy.target = rigs.empty("Hold", rotation=(0.5, 0.4, 0.3))
+    for frame, influence in ((1, 0.0), (5, 0.0), (10, 1.0)):
+        copy.influence = influence
+        copy.keyframe_insert("influence", frame=frame)
+    rigs.frame_set(1)
+    bpy.ops.limb_ik.add_limbs(armature=arm.name, arms=False, motion="STILL")
+    target = rigs.bone(arm, "shin").limb_ik_target
+    target.rotation_mode = "XYZ"
+    target.rotation_euler.x += 0.5
+    rigs.update()
+    wanted = target.matrix_world.to_quaternion()
+    live = {}
+    for frame in (1, 5, 10):
+        rigs.frame_set(frame)
+        live[frame] = rigs.evaluated_pose(arm)["foot"].rotation
+    rest = rigs.armature_of(arm).bones["foot"].matrix_local.to_quaternion()
+    assert live[1].rotation_difference(wanted).angle < 1e-3
+    assert live[1].rotation_difference(rest).angle > 0.4
+    assert live[10].rotation_difference(copy.target.matrix_world.to_quaternion()).angle < 1e-3
+    bpy.ops.limb_ik.bake(armature=arm.name, only_active=False, use_range=True, frame_start=1, frame_end=10)
+    for frame, rotation in live.items():
+        rigs.frame_set(frame)
+        assert rigs.evaluated_pose(arm)["foot"].rotation.rotation_difference(rotation).angle < 1e-3, frame
+
+
+def test_a_target_rest_without_rotation_stops_no_chain() -> None:
+    arm, target, tip = chain_on_lo(end_bone="hand", end_rotation="TARGET", target_space="FK")
+    tip.limb_ik_target_rest = [0.0] * 16
+    target.location = (0.1, 0.0, 0.0)
+    rigs.update()
+    assert tip.limb_ik_status in {"REACHED", "TOO_FAR"}
+    assert abs(rigs.evaluated_pose(arm)["hand"].head.x - 0.1) < 0.1
