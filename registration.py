@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import bpy
 
@@ -29,7 +29,7 @@ def register() -> None:
             _do(undo, partial(bpy.utils.register_class, cls), partial(bpy.utils.unregister_class, cls))
         for part in (menus, shortcuts, overlay):
             _do(undo, part.register, part.unregister)
-        utils: Any = bpy.utils  # its stubs say that a registered command has no handle
+        utils = cast(Any, bpy.utils)  # its stubs say that a registered command has no handle
         undo.callback(utils.unregister_cli_command, utils.register_cli_command(COMMAND, cli.command))
         _do(undo, handlers.register, handlers.unregister)
         _registered.push(undo.pop_all())

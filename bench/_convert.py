@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import limb_ik
-from limb_ik import files
+from limb_ik.files import opening as files
 
 if __name__ == "__main__":
     limb_ik.register()

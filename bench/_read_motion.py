@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 import limb_ik
 import numpy as np
-from limb_ik import files
+from limb_ik.files import opening as files
 from limb_ik.rig import compat, limbs
 
 

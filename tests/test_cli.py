@@ -13,7 +13,9 @@ from typing import Any
 
 import bpy
 import pytest
-from limb_ik import cli, cli_jobs, files
+from limb_ik.cli import entry as cli
+from limb_ik.cli import jobs as cli_jobs
+from limb_ik.files import opening as files
 from limb_ik.rig import setup
 from mathutils import Quaternion
 
@@ -325,7 +327,7 @@ def test_other_formats_hold_the_rig_and_none_of_its_controls(run: Run, tmp_path:
 def test_a_fault_of_ours_is_told_in_full_and_has_a_status(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(cli.cli_setup, "inspect", lambda *_, **__: 1 // 0)
+    monkeypatch.setattr(cli.setup, "inspect", lambda *_, **__: 1 // 0)
     status, out, _ = run("inspect", tmp_path)
     assert (status, out) == (1, "")
     assert "ZeroDivisionError" in caplog.text

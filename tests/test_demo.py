@@ -7,7 +7,9 @@ from pathlib import Path
 
 import bpy
 import pytest
-from limb_ik import demo, demo_picture, demo_walk
+from limb_ik.demos import picture as demo_picture
+from limb_ik.demos import walk as demo
+from limb_ik.demos import walker as demo_walk
 
 import rigs
 

@@ -30,7 +30,8 @@ from mathutils import Vector
 sys.path[:0] = sys.argv[1:3]
 import rigs
 import limb_ik
-from limb_ik import cli, demo_picture, demo_scenes
+from limb_ik.cli import entry as cli
+from limb_ik.demos import picture as demo_picture, scenes as demo_scenes
 limb_ik.register()
 folder = Path(sys.argv[3])
 demo_picture.SAMPLES = 1

@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 import pytest
-from limb_ik import demo_stairs
+from limb_ik.demos import stairs as demo_stairs
 from limb_ik.rig.ground import Ground
 
 import rigs

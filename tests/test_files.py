@@ -12,8 +12,9 @@ from types import ModuleType
 
 import bpy
 import pytest
-from limb_ik import file_formats, files
-from limb_ik.gltf_rate import DEFAULT_RATE, frame_rate
+from limb_ik.files import formats as file_formats
+from limb_ik.files import opening as files
+from limb_ik.files.gltf_rate import DEFAULT_RATE, frame_rate
 from limb_ik.rig.controls import COLLECTION
 from limb_ik.rig.errors import LimbIKError
 from mathutils import Matrix

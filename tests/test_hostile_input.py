@@ -14,8 +14,14 @@ from typing import Any
 
 import bpy
 import pytest
-from limb_ik import cli, cli_guard, cli_jobs, cli_setup, file_formats, files, gltf_rate
 from limb_ik.bake import parts
+from limb_ik.cli import entry as cli
+from limb_ik.cli import guard as cli_guard
+from limb_ik.cli import jobs as cli_jobs
+from limb_ik.cli import setup as cli_setup
+from limb_ik.files import formats as file_formats
+from limb_ik.files import gltf_rate
+from limb_ik.files import opening as files
 from limb_ik.rig.errors import LimbIKError
 
 import children

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import bpy
 import pytest
-from limb_ik import cli_jobs, files
+from limb_ik.cli import jobs as cli_jobs
+from limb_ik.files import opening as files
 
 import rigs
 

@@ -13,7 +13,9 @@ from types import ModuleType
 
 import bpy
 import pytest
-from limb_ik import cli, cli_jobs, files
+from limb_ik.cli import entry as cli
+from limb_ik.cli import jobs as cli_jobs
+from limb_ik.files import opening as files
 
 import children
 import rigs

@@ -8,8 +8,8 @@ from typing import Any
 
 import bpy
 import pytest
-from limb_ik import cli
 from limb_ik.bake import contact_markers, contacts
+from limb_ik.cli import entry as cli
 
 import rigs
 import walkers

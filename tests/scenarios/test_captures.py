@@ -7,11 +7,11 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-from limb_ik import files
 from limb_ik.bake import motion
 from limb_ik.bake.baking import bake
 from limb_ik.bake.options import BakeOptions
 from limb_ik.bake.plan import frames_of
+from limb_ik.files import opening as files
 from limb_ik.rig import chains
 
 import rigs

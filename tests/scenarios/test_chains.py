@@ -10,7 +10,7 @@ from typing import Any
 
 import bpy
 import pytest
-from limb_ik import cli
+from limb_ik.cli import entry as cli
 from mathutils import Euler, Quaternion, Vector
 
 import rigs

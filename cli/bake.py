@@ -15,19 +15,20 @@ from typing import Any
 
 import bpy
 
-from . import cli_jobs, cli_progress
-from .bake import parts
-from .bake.baking import bake as bake_objects
-from .bake.baking import read_part
-from .bake.options import BakeOptions, BakeReport
-from .cli_drivers import refuse_blocked_drivers
-from .cli_setup import open_rig
-from .files import check_readable, check_writable, motion_range, save_file, write_text
-from .rig import compat
-from .rig.chains import tips
-from .rig.errors import LimbIKError
-from .rig.needs import needed_by
-from .rig.session import current_scene
+from ..bake import parts
+from ..bake.baking import bake as bake_objects
+from ..bake.baking import read_part
+from ..bake.options import BakeOptions, BakeReport
+from ..files.opening import check_readable, check_writable, motion_range, save_file, write_text
+from ..rig import compat
+from ..rig.chains import tips
+from ..rig.errors import LimbIKError
+from ..rig.needs import needed_by
+from ..rig.session import current_scene
+from . import jobs
+from . import progress as progress_line
+from .drivers import refuse_blocked_drivers
+from .setup import open_rig
 
 PART_SUFFIX = ".json"
 
@@ -39,26 +40,26 @@ def bake(arguments: argparse.Namespace) -> tuple[str, int]:
         check_writable(arguments.report, [arguments.report.suffix.lower()])
     if arguments.part is not None:
         return _read_part(arguments)
-    pairs = cli_jobs.outputs(arguments.files, arguments.output)
+    pairs = jobs.outputs(arguments.files, arguments.output)
     if arguments.join and len(pairs) > 1:
         raise LimbIKError("--join puts the parts of one FILE together")
     is_one = len(pairs) == 1
-    records = [_baked_or_skipped(*pairs[0], arguments)] if is_one else cli_jobs.run_all(pairs, arguments)
+    records = [_baked_or_skipped(*pairs[0], arguments)] if is_one else jobs.run_all(pairs, arguments)
     if arguments.report is not None:
         write_text(arguments.report, json.dumps({"files": records}, indent=2, ensure_ascii=False) + "\n")
     failed = [record for record in records if record["status"] == "failed"]
     if failed:
-        cli_jobs.say_failed(failed)
+        jobs.say_failed(failed)
     return "\n".join(_words(record) for record in records if record["status"] != "failed"), 1 if failed else 0
 
 
 def _baked_or_skipped(source: Path, target: Path, arguments: argparse.Namespace) -> dict[str, Any]:
-    if arguments.resume and cli_jobs.is_done(source, target):
-        return cli_jobs.record(source, target, "skipped")
+    if arguments.resume and jobs.is_done(source, target):
+        return jobs.record(source, target, "skipped")
     started = time.perf_counter()
     report = bake_file(source, target, arguments)
     seconds = round(time.perf_counter() - started, 3)
-    return cli_jobs.record(source, target, "done", seconds=seconds, message=report.sentence(), bake=asdict(report))
+    return jobs.record(source, target, "done", seconds=seconds, message=report.sentence(), bake=asdict(report))
 
 
 def bake_file(source: Path, target: Path, arguments: argparse.Namespace) -> BakeReport:
@@ -67,7 +68,7 @@ def bake_file(source: Path, target: Path, arguments: argparse.Namespace) -> Bake
     check_writable(target)
     read_before = [parts.from_file(path) for path in arguments.join]
     objects, options = _opened(source, arguments)
-    with cli_progress.frames(source) as progress:
+    with progress_line.frames(source) as progress:
         report = bake_objects(bpy.context, objects, options, progress, read_before)
     save_file(target)
     return report
@@ -84,7 +85,7 @@ def _read_part(arguments: argparse.Namespace) -> tuple[str, int]:
     check_readable(source)
     check_writable(arguments.output, [PART_SUFFIX])
     objects, options = _opened(source, arguments)
-    with cli_progress.frames(source) as progress:
+    with progress_line.frames(source) as progress:
         part = read_part(bpy.context, objects, options, number, count, progress)
     write_text(arguments.output, parts.to_text(part) + "\n")
     return f"{arguments.output}: read {len(part.readings)} frames, part {number} of {count}", 0

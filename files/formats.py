@@ -16,12 +16,12 @@ from typing import Any, cast
 import addon_utils
 import bpy
 
+from ..rig import compat
+from ..rig.controls import COLLECTION
+from ..rig.errors import LimbIKError
+from ..rig.session import armature_data, current_scene, current_view_layer
 from .bvh_export import write_bvh
 from .gltf_rate import frame_rate
-from .rig import compat
-from .rig.controls import COLLECTION
-from .rig.errors import LimbIKError
-from .rig.session import armature_data, current_scene, current_view_layer
 
 _ADD_ONS = {".bvh": "io_anim_bvh", ".fbx": "io_scene_fbx"}
 _GLTF_ADD_ON = "io_scene_gltf2"

@@ -20,11 +20,11 @@ from typing import Any
 
 import bpy
 
-from .files import READABLE, WRITABLE, check_writable, make_folder
-from .rig.errors import LimbIKError
+from ..files.opening import READABLE, WRITABLE, check_writable, make_folder
+from ..rig.errors import LimbIKError
 
-PACKAGE = __name__.rpartition(".")[0]
-FOLDER = Path(__file__).resolve().parent
+PACKAGE = __name__.rsplit(".", 2)[0]
+FOLDER = Path(__file__).resolve().parent.parent
 CHILD_VARIABLE = "LIMB_IK_CHILD"
 """Set in the environment of a process that another one watches over."""
 LAST_STATUS = 2

@@ -11,11 +11,11 @@ from typing import Any
 import bpy
 from mathutils import Vector
 
-from .demo_picture import BALL, BODY, LIMB, REACHING, Colour, View, floor, light_stage, material_of, sphere
-from .demo_stage import Scene, chain_on, figure, length_of, moving_ball
-from .demo_walk import metarig
-from .rig.session import evaluated, pose_bones
-from .rig.setup import ChainPlan
+from ..rig.session import evaluated, pose_bones
+from ..rig.setup import ChainPlan
+from .picture import BALL, BODY, LIMB, REACHING, Colour, View, floor, light_stage, material_of, sphere
+from .stage import Scene, chain_on, figure, length_of, moving_ball
+from .walker import metarig
 
 HEAD, EYES = "spine.006", ("eye.L", "eye.R")
 WHITE: Colour = (0.9, 0.9, 0.88, 1.0)

@@ -18,7 +18,7 @@ import numpy as np
 from mathutils import Vector
 from numpy.typing import NDArray
 
-from .rig.session import current_scene, evaluated, pose_bones
+from ..rig.session import current_scene, evaluated, pose_bones
 
 PANEL_WIDTH, PANEL_HEIGHT = 300, 600
 # Few, and smoothed: a panel takes one to two seconds on two cores.

@@ -17,15 +17,15 @@ from pathlib import Path
 
 import bpy
 
-from . import file_formats
+from ..rig import compat
+from ..rig.errors import LimbIKError
+from ..rig.session import current_scene
+from . import formats
 from .quiet import blender_chatter
-from .rig import compat
-from .rig.errors import LimbIKError
-from .rig.session import current_scene
 
 BLEND = ".blend"
-READABLE = (BLEND, *file_formats.READERS)
-WRITABLE = (BLEND, *file_formats.WRITERS)
+READABLE = (BLEND, *formats.READERS)
+WRITABLE = (BLEND, *formats.WRITERS)
 # Keys that were seconds in a file are this near to whole frames (float32 seconds, a few thousand frames).
 FRAME_NOISE = 1e-3
 
@@ -46,7 +46,7 @@ def open_file(path: Path, *, trust: bool = False) -> None:
             bpy.ops.wm.open_mainfile(filepath=str(path.resolve()), load_ui=False, use_scripts=trust)
         else:
             bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
-            file_formats.import_file(path.resolve(), suffix)
+            formats.import_file(path.resolve(), suffix)
             fit_scene_to_actions(current_scene())
 
 
@@ -66,7 +66,7 @@ def save_file(path: Path) -> None:
             bpy.ops.wm.save_as_mainfile(filepath=str(temporary), copy=True, check_existing=False)
         else:
             fit_scene_to_actions(current_scene())
-            file_formats.export_file(temporary, suffix)
+            formats.export_file(temporary, suffix)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -12,18 +12,18 @@ from typing import Any
 
 import bpy
 
-from . import demo_horse, demo_look, demo_reach, demo_tail
-from .demo_picture import Panel, render_panels
-from .demo_stage import Scene
-from .files import make_folder, save_file
-from .quiet import blender_chatter
-from .rig.session import current_scene, pose_bones
+from ..files.opening import make_folder, save_file
+from ..files.quiet import blender_chatter
+from ..rig.session import current_scene, pose_bones
+from . import horse, look, reach, tail
+from .picture import Panel, render_panels
+from .stage import Scene
 
 SCENES: dict[str, Callable[[], Scene]] = {
-    "reach": demo_reach.build,
-    "tail": demo_tail.build,
-    "look": demo_look.build,
-    "horse": demo_horse.build,
+    "reach": reach.build,
+    "tail": tail.build,
+    "look": look.build,
+    "horse": horse.build,
 }
 # Of the chain's length: what Limb IK promises for the evaluated pose.
 MAX_ERROR = 1e-5

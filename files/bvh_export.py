@@ -17,9 +17,9 @@ from typing import Any
 import bpy
 from mathutils import Matrix, Quaternion, Vector
 
-from .rig.session import armature_data, current_scene, evaluated, pose_bones
-from .solvers.rotations import as_quat, to_euler
-from .solvers.vectors import ZERO
+from ..rig.session import armature_data, current_scene, evaluated, pose_bones
+from ..solvers.rotations import as_quat, to_euler
+from ..solvers.vectors import ZERO
 
 # Blender's Z up, -Y forward to the Y up, Z forward of BVH: what Blender's importer undoes.
 Y_UP = Matrix(((1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), (0.0, -1.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)))

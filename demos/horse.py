@@ -11,11 +11,11 @@ from typing import Any
 import bpy
 from mathutils import Euler, Vector
 
-from .demo_picture import Colour, View, floor, light_stage, paint
-from .demo_stage import Scene, end_missed, figure, length_of
-from .demo_walk import metarig
-from .rig.session import current_scene, pose_bones
-from .rig.setup import add_chains, limb_plans
+from ..rig.session import current_scene, pose_bones
+from ..rig.setup import add_chains, limb_plans
+from .picture import Colour, View, floor, light_stage, paint
+from .stage import Scene, end_missed, figure, length_of
+from .walker import metarig
 
 COAT: Colour = (0.3, 0.15, 0.07, 1.0)
 LEG: Colour = (0.9, 0.2, 0.02, 1.0)

@@ -15,16 +15,16 @@ from typing import Any
 import bpy
 from mathutils import Vector
 
-from .bake.baking import bake
-from .bake.motion import add_limbs
-from .bake.options import BakeOptions
-from .demo_picture import dress, pose_strip
-from .demo_walk import LAST_FRAME, walking_human
-from .files import make_folder, save_file
-from .quiet import blender_chatter
-from .rig.session import current_scene, evaluated, pose_bones
-from .rig.setup import limb_plans
-from .solvers.blending import effective_weight
+from ..bake.baking import bake
+from ..bake.motion import add_limbs
+from ..bake.options import BakeOptions
+from ..files.opening import make_folder, save_file
+from ..files.quiet import blender_chatter
+from ..rig.session import current_scene, evaluated, pose_bones
+from ..rig.setup import limb_plans
+from ..solvers.blending import effective_weight
+from .picture import dress, pose_strip
+from .walker import LAST_FRAME, walking_human
 
 REACHING_TIP, REACHING_BONES = "forearm.R", frozenset(("upper_arm.R", "forearm.R", "hand.R"))
 IK_ON_FRAME, IK_OFF_FRAME = 19, 43

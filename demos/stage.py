@@ -13,9 +13,9 @@ from typing import Any
 import bpy
 from mathutils import Vector
 
-from .demo_picture import BALL, Colour, View, hang, material_of, sphere
-from .rig.session import current_scene, evaluated, pose_bones
-from .rig.setup import ChainPlan, add_chain
+from ..rig.session import current_scene, evaluated, pose_bones
+from ..rig.setup import ChainPlan, add_chain
+from .picture import BALL, Colour, View, hang, material_of, sphere
 
 # Metres: what a hand reaches for.
 BALL_RADIUS = 0.06

@@ -18,10 +18,11 @@ from typing import NoReturn, TypeAlias
 
 import bpy
 
-from . import cli_bake, cli_guard, cli_plant, cli_setup, demo, demo_scenes, demo_stairs
-from .files import READABLE, WRITABLE
-from .quiet import show_chatter, stdout_to_stderr
-from .rig.errors import LimbIKError
+from ..demos import scenes, stairs, walk
+from ..files.opening import READABLE, WRITABLE
+from ..files.quiet import show_chatter, stdout_to_stderr
+from ..rig.errors import LimbIKError
+from . import bake, guard, plant, setup
 
 LOG = logging.getLogger(__name__)
 PROGRAM = "limb-ik"
@@ -48,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def command(argv: Sequence[str]) -> int:
     """Runs one command, in a process of its own where Blender's importers could bring this one down."""
-    return cli_guard.run(argv) if cli_guard.is_needed(argv) else _run(list(argv))
+    return guard.run(argv) if guard.is_needed(argv) else _run(list(argv))
 
 
 def _run(words: list[str]) -> int:
@@ -76,7 +77,7 @@ def _register_where_needed() -> None:
     """With the bpy wheel nobody has enabled the extension; a handler left at exit would crash 4.2 and hang 4.5."""
     if hasattr(bpy.types.PoseBone, "limb_ik_solver"):
         return
-    package = sys.modules[__name__.rpartition(".")[0]]
+    package = sys.modules[__name__.rsplit(".", 2)[0]]
     package.register()
     atexit.register(package.unregister)
 
@@ -110,7 +111,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_inspect(commands)
     _add_add(commands)
     _add_bake(commands)
-    _add_trust(cli_plant.add_command(commands, _command))
+    _add_trust(plant.add_command(commands, _command))
     _add_demo(commands)
     return parser
 
@@ -137,7 +138,7 @@ def _add_inspect(commands: _Commands) -> None:
 
 
 def _add_add(commands: _Commands) -> None:
-    command = _command(commands, "add", cli_setup.add, "Add IK to a rig and write a .blend.")
+    command = _command(commands, "add", setup.add, "Add IK to a rig and write a .blend.")
     command.add_argument("file", metavar="FILE", type=Path)
     command.add_argument("-o", "--output", metavar="OUT", type=Path, required=True, help="the .blend to write")
     command.add_argument("--armature", metavar="N", help="name of the armature (default: all)")
@@ -151,7 +152,7 @@ def _add_add(commands: _Commands) -> None:
 
 
 def _add_bake(commands: _Commands) -> None:
-    command = _command(commands, "bake", cli_bake.bake, "Bake IK to keyframes.")
+    command = _command(commands, "bake", bake.bake, "Bake IK to keyframes.")
     command.add_argument("files", metavar="FILE", type=Path, nargs="+")
     command.add_argument("-o", "--output", metavar="OUT", type=Path, required=True, help="of several FILEs: a folder")
     command.add_argument("--action", metavar="NAME", help="bake into this action (default: the active one)")
@@ -179,22 +180,22 @@ def _add_bake(commands: _Commands) -> None:
 def _add_demo(commands: _Commands) -> None:
     command = _command(commands, "demo", _demo, "A rig that Blender ships, IK on its limbs, baked, with a picture.")
     command.add_argument("-o", "--output", metavar="DIR", type=Path, default=Path("demo"), help="(default: demo)")
-    scenes = ["walk", *demo_scenes.SCENES]
-    command.add_argument("--scene", choices=scenes, default="walk", help="what it shows, of each solver (default: walk)")
+    known = ["walk", *scenes.SCENES]
+    command.add_argument("--scene", choices=known, default="walk", help="what it shows, of each solver (default: walk)")
     command.add_argument("--stairs", action="store_true", help="instead: a walk over stairs, before and after")
 
 
 def _inspect(arguments: argparse.Namespace) -> tuple[str, int]:
-    found = cli_setup.inspect(arguments.file, trust=arguments.trust)
+    found = setup.inspect(arguments.file, trust=arguments.trust)
     return json.dumps(found, indent=2, ensure_ascii=False), DONE
 
 
 def _demo(arguments: argparse.Namespace) -> tuple[str, int]:
     if arguments.stairs:
-        return demo_stairs.run(arguments.output)
-    if arguments.scene in demo_scenes.SCENES:
-        return demo_scenes.run(arguments.scene, arguments.output)
-    return demo.run(arguments.output)
+        return stairs.run(arguments.output)
+    if arguments.scene in scenes.SCENES:
+        return scenes.run(arguments.scene, arguments.output)
+    return walk.run(arguments.output)
 
 
 def _limbs(text: str) -> frozenset[str]:

@@ -11,11 +11,11 @@ from typing import Any
 import bpy
 from mathutils import Vector
 
-from .demo_picture import View, dress
-from .demo_stage import BALL_RADIUS, Scene, chain_on, end_missed, length_of, moving_ball
-from .demo_walk import metarig
-from .rig.session import pose_bones
-from .rig.setup import ChainPlan
+from ..rig.session import pose_bones
+from ..rig.setup import ChainPlan
+from .picture import View, dress
+from .stage import BALL_RADIUS, Scene, chain_on, end_missed, length_of, moving_ball
+from .walker import metarig
 
 UPPER, LOWER, HAND = "upper_arm.R", "forearm.R", "hand.R"
 ELBOW = (-30.0, 115.0)

@@ -14,27 +14,26 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from . import cli_jobs, file_formats
+from ..files import formats
+from . import jobs
 
-OTHER_FORMATS = {*file_formats.READERS, *file_formats.WRITERS}
+OTHER_FORMATS = {*formats.READERS, *formats.WRITERS}
 
 
 def is_needed(words: Iterable[str]) -> bool:
     """Whether a command names a file of another format, and this is not the child already."""
-    return cli_jobs.CHILD_VARIABLE not in os.environ and any(
-        Path(word).suffix.lower() in OTHER_FORMATS for word in words
-    )
+    return jobs.CHILD_VARIABLE not in os.environ and any(Path(word).suffix.lower() in OTHER_FORMATS for word in words)
 
 
 def run(words: Sequence[str]) -> int:
     """Runs a command in a child; its exit status, 1 where it crashed, with a sentence on stderr."""
-    with subprocess.Popen([*cli_jobs.child_program(), *words], env=cli_jobs.child_environment()) as child:
+    with subprocess.Popen([*jobs.child_program(), *words], env=jobs.child_environment()) as child:
         before = signal.signal(signal.SIGTERM, lambda *_: child.terminate())
         try:
             status = child.wait()
         finally:
             signal.signal(signal.SIGTERM, before)
-    crash = cli_jobs.crash_of(status)
+    crash = jobs.crash_of(status)
     if not crash:
         return status
     named = ", ".join(Path(word).name for word in words if Path(word).suffix.lower() in OTHER_FORMATS)

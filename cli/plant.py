@@ -15,17 +15,17 @@ from typing import Any, TypeAlias
 
 import bpy
 
-from .bake import contact_markers, contacts, grounding, motion, planting
-from .bake.baking import bake
-from .bake.grounding import GroundOptions, GroundReport
-from .bake.options import BakeOptions
-from .bake.planting import PlantReport
-from .cli_drivers import refuse_blocked_drivers
-from .cli_setup import open_rig
-from .files import BLEND, check_readable, check_writable, save_file, write_text
-from .rig import compat
-from .rig.chains import tips
-from .rig.errors import LimbIKError
+from ..bake import contact_markers, contacts, grounding, motion, planting
+from ..bake.baking import bake
+from ..bake.grounding import GroundOptions, GroundReport
+from ..bake.options import BakeOptions
+from ..bake.planting import PlantReport
+from ..files.opening import BLEND, check_readable, check_writable, save_file, write_text
+from ..rig import compat
+from ..rig.chains import tips
+from ..rig.errors import LimbIKError
+from .drivers import refuse_blocked_drivers
+from .setup import open_rig
 
 _Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 _NewCommand: TypeAlias = Callable[..., argparse.ArgumentParser]

@@ -16,17 +16,17 @@ from typing import Any, cast
 
 import bpy
 
-from .bake.motion import add_chain, add_chains, add_limbs
-from .cli_drivers import refuse_blocked_drivers
-from .files import BLEND, armatures, check_writable, open_file, save_file
-from .properties import CHAIN_SPECS, END_ROTATIONS, JOINT_SPECS, PREFIX, SOLVERS
-from .rig.chains import setup_of, tips
-from .rig.errors import LimbIKError
-from .rig.limb_skeleton import Limb, rest_skeleton
-from .rig.limbs import find_limbs
-from .rig.selection import plan_for
-from .rig.session import current_scene, pose_bones
-from .rig.setup import ChainPlan
+from ..bake.motion import add_chain, add_chains, add_limbs
+from ..files.opening import BLEND, armatures, check_writable, open_file, save_file
+from ..properties import CHAIN_SPECS, END_ROTATIONS, JOINT_SPECS, PREFIX, SOLVERS
+from ..rig.chains import setup_of, tips
+from ..rig.errors import LimbIKError
+from ..rig.limb_skeleton import Limb, rest_skeleton
+from ..rig.limbs import find_limbs
+from ..rig.selection import plan_for
+from ..rig.session import current_scene, pose_bones
+from ..rig.setup import ChainPlan
+from .drivers import refuse_blocked_drivers
 
 # Belong to one rig's pose or scene; set-up finds them anew on another rig.
 NOT_CARRIED = {

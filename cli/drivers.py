@@ -11,8 +11,8 @@ from typing import cast
 
 import bpy
 
-from .rig.errors import LimbIKError
-from .rig.needs import drivers_of, needed_by
+from ..rig.errors import LimbIKError
+from ..rig.needs import drivers_of, needed_by
 
 
 def refuse_blocked_drivers(armatures: Iterable[bpy.types.Object]) -> None:

@@ -10,11 +10,11 @@ from typing import Any
 import bpy
 from mathutils import Vector
 
-from .demo_picture import Colour, View, floor, light_stage
-from .demo_stage import Scene, chain_on, end_missed, figure, length_of, moving_ball
-from .demo_walk import metarig
-from .rig.session import current_view_layer
-from .rig.setup import ChainPlan
+from ..rig.session import current_view_layer
+from ..rig.setup import ChainPlan
+from .picture import Colour, View, floor, light_stage
+from .stage import Scene, chain_on, end_missed, figure, length_of, moving_ball
+from .walker import metarig
 
 FUR: Colour = (0.25, 0.26, 0.3, 1.0)
 TAIL: Colour = (0.9, 0.2, 0.02, 1.0)

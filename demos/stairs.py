@@ -12,13 +12,13 @@ from pathlib import Path
 
 import bpy
 
-from .bake import contact_markers, contacts, grounding, motion
-from .bake.grounding import GroundReport
-from .demo_picture import Colour, dress, paint, pose_strip
-from .demo_walk import LAST_FRAME, walking_human
-from .files import make_folder, save_file
-from .quiet import blender_chatter
-from .rig.session import current_scene, evaluated, pose_bones
+from ..bake import contact_markers, contacts, grounding, motion
+from ..bake.grounding import GroundReport
+from ..files.opening import make_folder, save_file
+from ..files.quiet import blender_chatter
+from ..rig.session import current_scene, evaluated, pose_bones
+from .picture import Colour, dress, paint, pose_strip
+from .walker import LAST_FRAME, walking_human
 
 # Metres: a flight up, a landing, a flight down, across the way of the walk (-Y).
 TREAD, RISE, STEPS, LANDING, BEFORE = 0.3, 0.13, 4, 0.6, 0.35

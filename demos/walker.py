@@ -15,9 +15,9 @@ import addon_utils
 import bpy
 from mathutils import Quaternion, Vector
 
-from .quiet import blender_chatter
-from .rig.errors import LimbIKError
-from .rig.session import current_scene, current_view_layer, evaluated, pose_bones
+from ..files.quiet import blender_chatter
+from ..rig.errors import LimbIKError
+from ..rig.session import current_scene, current_view_layer, evaluated, pose_bones
 
 FRAMES_PER_CYCLE = 24
 LAST_FRAME = 60

@@ -1,0 +1,1 @@
+"""Scenes that show what Limb IK does: made by code, solved, measured and rendered."""
