@@ -6,6 +6,7 @@ from typing import Any
 
 import bpy
 import pytest
+from limb_ik import cli
 
 import rigs
 
@@ -165,8 +166,6 @@ def test_a_chain_is_mirrored_whatever_way_the_rig_says_left(left: str, right: st
 @pytest.mark.parametrize("end", ["", ":rig:Hand"])
 def test_bones_of_the_command_line_may_have_a_namespace(end: str, tmp_path: Any) -> None:
     """Every bone of Mixamo is called mixamorig:something."""
-    from limb_ik import cli
-
     bones = [
         rigs.BoneSpec("rig:Arm", (0, 0, 0), (1, 0.1, 0)),
         rigs.BoneSpec("rig:Fore", (1, 0.1, 0), (2, 0, 0), "rig:Arm", True),
