@@ -16,6 +16,7 @@ from bpy.app.handlers import persistent
 
 from .rig import (
     copies,
+    crowd,
     dependency,
     fk_pose,
     history,
@@ -95,6 +96,7 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
     rigs = [obj for obj in order.with_upstream(touched, marks.rigs()) if _is_held_by(obj, depsgraph)]
     if depsgraph.id_type_updated('ACTION'):
         overwritten.forget()
+        crowd.forget()
         for obj in rigs:
             keyed_fk.put_fk_into_keys(obj, obj.evaluated_get(depsgraph), frame)
     with warm_start.allowed(depsgraph):

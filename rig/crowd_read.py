@@ -112,7 +112,7 @@ def _moved_along(limbs: batch.Limbs, fixed: Fixed) -> batch.Limbs:
 
 def _read_poses(members: Sequence[Member], fixed: Fixed) -> tuple[Poses, Together]:
     starts, size = fixed.starts, fixed.starts[-1]
-    matrices, evaluated, original = (np.zeros((size, width), np.float32) for width in (16, 4, 4))
+    matrices, evaluated, original, fk, written = (np.zeros((size, width), np.float32) for width in (16, 4, 4, 4, 4))
     locations, scales = np.zeros((size, 3), np.float32), np.ones((size, 3), np.float32)
     modes, own_modes, stores = (np.zeros(size, np.int32) for _ in range(3))
     for member, start, after in zip(members, starts, starts[1:], strict=False):
@@ -126,8 +126,10 @@ def _read_poses(members: Sequence[Member], fixed: Fixed) -> tuple[Poses, Togethe
         bones.foreach_get("rotation_quaternion", original[row].reshape(-1))
         bones.foreach_get("rotation_mode", own_modes[row])
         bones.foreach_get("limb_ik_store_mode", stores[row])
+        bones.foreach_get("limb_ik_fk", fk[row].reshape(-1))
+        bones.foreach_get("limb_ik_written", written[row].reshape(-1))
         matrices[after - 1] = IDENTITY_ROW
-    is_other = (modes != 0) | (own_modes != 0) | _is_doubtful(members, starts, stores, evaluated)
+    is_other = (modes != 0) | (own_modes != 0) | _is_doubtful(stores, evaluated, fk, written)
     others = set(fixed.held_by[is_other[fixed.held]].tolist())
     together = Together(
         starts={member.rig.obj.session_uid: start for member, start in zip(members, starts, strict=False)},
@@ -145,16 +147,11 @@ def _read_poses(members: Sequence[Member], fixed: Fixed) -> tuple[Poses, Togethe
     return Poses(columns, locations.astype(np.float64), scales.astype(np.float64), turns), together
 
 
-def _is_doubtful(
-    members: Sequence[Member], starts: list[int], stores: NDArray[np.int32], evaluated: Singles
-) -> rows.Mask:
+def _is_doubtful(stores: NDArray[np.int32], evaluated: Singles, fk: Singles, written: Singles) -> rows.Mask:
     """Bones that may hold what IK wrote instead of FK: stored in another mode, or the same in one component at least."""
-    is_doubtful: rows.Mask = (stores != 0) & (stores != fk_pose.MODE_NUMBERS['QUATERNION'])
-    for number in set(np.searchsorted(starts, np.flatnonzero(stores), side="right").tolist()):
-        row, bones = slice(starts[number - 1], starts[number] - 1), pose_bones(members[number - 1].rig.obj)
-        fk, written = fk_pose.read_quads(bones, "limb_ik_fk"), fk_pose.read_quads(bones, "limb_ik_written")
-        is_doubtful[row] |= (stores[row] != 0) & ((evaluated[row] == written) & (written != fk)).any(axis=1)
-    return is_doubtful
+    is_other = stores != fk_pose.MODE_NUMBERS['QUATERNION']
+    is_same = ((evaluated == written) & (written != fk)).any(axis=1)
+    return np.asarray((stores != 0) & (is_other | is_same))
 
 
 def _unit(quaternions: Singles) -> Floats:

@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import fk_pose, originals
+from ..solvers import rows
+from . import fk_pose, history, originals
+from .crowd_plan import Numbers
 from .crowd_turn import Singles
+from .fk_pose import Raw
 from .raw_pose import read_channel, write_channel
+from .session import pose_bones
 
 if TYPE_CHECKING:
     from .evaluate import Evaluation, Rig
@@ -34,26 +38,37 @@ def write(run: Evaluation, rigs: list[Rig], is_own: bool) -> int:
     changed = 0
     for rig in rigs:
         start = run.together.starts[rig.obj.session_uid]
-        rows = start + np.array(rig.setup.held, dtype=np.intp)
-        for bone in (rows[run.together.had_store[rows] & ~is_stored[rows]] - start).tolist():
-            fk_pose.clear_store(rig.obj.pose.bones[bone])  # type: ignore[union-attr]
-        _store(rig, rows[is_stored[rows]] - start, run.together.evaluated[start:], written[start:])
-        if is_changed[rows].any():
+        held = np.array(rig.setup.held, dtype=np.intp)
+        for bone in held[run.together.had_store[start + held] & ~is_stored[start + held]].tolist():
+            fk_pose.clear_store(pose_bones(rig.obj)[bone])
+        had_store = run.together.had_store[start:]
+        _store(rig, held[is_stored[start + held]], had_store, run.together.evaluated[start:], written[start:])
+        if is_changed[start + held].any():
             _write_rig(rig, is_own, original[start:], written[start:], run.together.matrices[start:])
             changed += 1
     return changed
 
 
-def _store(rig: Rig, bones: Any, fk: Singles, written: Singles) -> None:
-    """Keep FK and what the bone then holds beside it."""
-    own_bones: Any = rig.obj.pose.bones  # type: ignore[union-attr]
-    uid, names = rig.obj.session_uid, rig.setup.names
-    for bone, own, new in zip(bones.tolist(), fk[bones].tolist(), written[bones].tolist(), strict=True):
-        fk_pose.put_store(own_bones[bone], (uid, names[bone], 'QUATERNION'), tuple(own), tuple(new))
+def _store(rig: Rig, bones: Numbers, has_mode: rows.Mask, fk: Singles, written: Singles) -> None:
+    """Keep FK and what the bone then holds beside it; ``has_mode``: bones beside which FK was kept before."""
+    own_bones: Any = pose_bones(rig.obj)
+    numbers, is_known = bones.tolist(), has_mode[bones].tolist()
+    own, new = fk[bones].tolist(), written[bones].tolist()
+    for number, fk_raw, raw, has_number in zip(numbers, own, new, is_known, strict=True):
+        bone = own_bones[number]
+        bone.limb_ik_fk, bone.limb_ik_written = fk_raw, raw
+        if not has_number:
+            bone.limb_ik_store_mode = fk_pose.MODE_NUMBERS['QUATERNION']
+    names = rig.setup.names
+
+    def first() -> dict[str, tuple[Raw, Raw]]:
+        return {names[one]: (tuple(a), tuple(b)) for one, a, b in zip(numbers, own, new, strict=True)}
+
+    history.remember_first(rig.obj.session_uid, 'QUATERNION', first)
 
 
 def _write_rig(rig: Rig, is_own: bool, original: Singles, written: Singles, matrices: Singles) -> None:
-    bones: Any = rig.obj.pose.bones  # type: ignore[union-attr]
+    bones: Any = pose_bones(rig.obj)
     held, count = list(rig.setup.held), len(rig.setup.names)
     values = original[:count].copy()
     if not is_own or not originals.hold_the_same(rig.evaluated, rig.obj, matrices[:count]):

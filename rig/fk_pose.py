@@ -162,6 +162,7 @@ def restore(obj: bpy.types.Object) -> bool:
         return False
     is_quaternion = not (stores[stored] != MODE_NUMBERS['QUATERNION']).any()
     is_quaternion = is_quaternion and not _integers(bones, "rotation_mode")[stored].any()
+    is_quaternion = is_quaternion and obj.override_library is None  # bulk writes may be lost there, see raw_pose
     has_changed = _restore_quaternions(bones, stored) if is_quaternion else _restore_each(bones, stored.tolist())
     for number in stored.tolist():
         bones[number].limb_ik_store_mode = 0

@@ -6,14 +6,16 @@ its FK back, too. Kept for one frame only, in memory. This module must not write
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 # A drag writes once per move of the pointer; the value that a cancel puts back is found among as many.
 LENGTH = 256
 
 Raw = tuple[float, ...]
 Place = tuple[int, str, str]
+First = Callable[[], dict[str, tuple[Raw, Raw]]]
 _writes: dict[Place, list[tuple[Raw, Raw]]] = {}
+_first: dict[tuple[int, str], First] = {}
 
 
 def remember(place: Place, fk: Raw, written: Raw) -> None:
@@ -29,11 +31,22 @@ def remember(place: Place, fk: Raw, written: Raw) -> None:
         del writes[:-LENGTH]
 
 
+def remember_first(uid: int, mode: str, first: First) -> None:
+    """Note the writes of a whole rig in bulk, the first ones on a frame. ``first``: by bone name, made when asked for."""
+    _first[uid, mode] = first
+
+
 def past(place: Place) -> Iterable[tuple[Raw, Raw]]:
     """``(fk, written)`` of this frame, the last one first."""
-    return reversed(_writes.get(place, ()))
+    yield from reversed(_writes.get(place, ()))
+    uid, name, mode = place
+    if (uid, mode) in _first:
+        found = _first[uid, mode]().get(name)
+        if found is not None:
+            yield found
 
 
 def clear() -> None:
     """Another frame, file or undo step."""
     _writes.clear()
+    _first.clear()
