@@ -34,7 +34,6 @@ def _crowd_ms(count: int, kind: str, **scene: bool) -> float:
     if kind == "native":
         _scenes.add_native(made)
     elif kind == "limb_ik":
-        if is_solved:
         _scenes.add_limb_ik(made)
     return _frame_ms()
 

@@ -60,26 +60,28 @@ class _Free:
     """What solving can't move, and where that is; asked once per object in one evaluation."""
 
     def __init__(self, run: Evaluation) -> None:
-        self.run = run
+        self.run, self.depsgraph = run, run.depsgraph
         self._known: dict[int, bool] = {}
 
     def is_free(self, obj: bpy.types.Object) -> bool:
         """Whether an object hangs on no bone and by no constraint, at any depth."""
-        uid = obj.session_uid
-        free = self._known.get(uid)
+        if len(obj.constraints):
+            return False
+        parent = obj.parent
+        if parent is None:
+            return True
+        if obj.parent_type == 'BONE':
+            return False
+        free = self._known.get(parent.session_uid)
         if free is None:
-            parent = obj.parent
-            free = not len(obj.constraints) and (
-                parent is None or (obj.parent_type != 'BONE' and self.is_free(parent))
-            )
-            self._known[uid] = free
+            free = self._known[parent.session_uid] = self.is_free(parent)
         return free
 
     def world(self, obj: bpy.types.Object, bone_name: str) -> Any:
         """World matrix of a target or pole; None where solving might move it."""
         if not self.is_free(obj):
             return None
-        evaluated = obj.evaluated_get(self.run.depsgraph)
+        evaluated = obj.evaluated_get(self.depsgraph)
         if not bone_name:
             return evaluated.matrix_world
         rig = self.run.rigs.get(marks.key_of(obj))

@@ -11,7 +11,6 @@ import numpy as np
 
 from ..solvers import rows
 from . import fk_pose, history, originals
-from .crowd_plan import Numbers
 from .crowd_turn import Singles
 from .fk_pose import Raw
 from .raw_pose import read_channel, write_channel
@@ -35,25 +34,33 @@ def write(run: Evaluation, rigs: list[Rig], is_own: bool) -> int:
     is_changed = np.abs(wanted - original).max(axis=1) > fk_pose.SAME_RAW
     is_stored = (wanted != run.together.evaluated).any(axis=1)
     written = np.where(is_changed[:, None], wanted, original).astype(np.float32)
+    to_clear = run.together.had_store & ~is_stored
     changed = 0
     for rig in rigs:
-        start = run.together.starts[rig.obj.session_uid]
-        held = np.array(rig.setup.held, dtype=np.intp)
-        for bone in held[run.together.had_store[start + held] & ~is_stored[start + held]].tolist():
-            fk_pose.clear_store(pose_bones(rig.obj)[bone])
-        had_store = run.together.had_store[start:]
-        _store(rig, held[is_stored[start + held]], had_store, run.together.evaluated[start:], written[start:])
-        if is_changed[start + held].any():
-            _write_rig(rig, is_own, original[start:], written[start:], run.together.matrices[start:])
+        start, held = run.together.starts[rig.obj.session_uid], list(rig.setup.held)
+        row = slice(start, start + len(rig.setup.names))
+        stored = [bone for bone, is_one in zip(held, is_stored[row][held].tolist(), strict=True) if is_one]
+        if to_clear[row].any():
+            _clear(rig, to_clear[row])
+        if stored:
+            _store(rig, stored, run.together.had_store[row], run.together.evaluated[row], written[row])
+        if is_changed[row][held].any():
+            _write_rig(rig, is_own, run.together.original[row], written[row], run.together.matrices[row])
             changed += 1
     return changed
 
 
-def _store(rig: Rig, bones: Numbers, has_mode: rows.Mask, fk: Singles, written: Singles) -> None:
+def _clear(rig: Rig, has_gone: rows.Mask) -> None:
+    bones = pose_bones(rig.obj)
+    for bone in rig.setup.held:
+        if has_gone[bone]:
+            fk_pose.clear_store(bones[bone])
+
+
+def _store(rig: Rig, numbers: list[int], has_mode: rows.Mask, fk: Singles, written: Singles) -> None:
     """Keep FK and what the bone then holds beside it; ``has_mode``: bones beside which FK was kept before."""
     own_bones: Any = pose_bones(rig.obj)
-    numbers, is_known = bones.tolist(), has_mode[bones].tolist()
-    own, new = fk[bones].tolist(), written[bones].tolist()
+    own, new, is_known = fk[numbers].tolist(), written[numbers].tolist(), has_mode[numbers].tolist()
     for number, fk_raw, raw, has_number in zip(numbers, own, new, is_known, strict=True):
         bone = own_bones[number]
         bone.limb_ik_fk, bone.limb_ik_written = fk_raw, raw
@@ -69,11 +76,10 @@ def _store(rig: Rig, bones: Numbers, has_mode: rows.Mask, fk: Singles, written: 
 
 def _write_rig(rig: Rig, is_own: bool, original: Singles, written: Singles, matrices: Singles) -> None:
     bones: Any = pose_bones(rig.obj)
-    held, count = list(rig.setup.held), len(rig.setup.names)
-    values = original[:count].copy()
-    if not is_own or not originals.hold_the_same(rig.evaluated, rig.obj, matrices[:count]):
+    held, values = list(rig.setup.held), original
+    if not is_own or not originals.hold_the_same(rig.evaluated, rig.obj, matrices):
         originals.copy_animated(rig.evaluated, rig.obj)
-        values = read_channel(bones, QUATERNION, count).reshape(-1, 4)
+        values = read_channel(bones, QUATERNION, len(values)).reshape(-1, 4)
     values[held] = written[held]
     write_channel(bones, QUATERNION, values.reshape(-1))
     rig.obj.update_tag(refresh={'OBJECT'})
