@@ -119,7 +119,8 @@ def _native_at_rest(obj: Any) -> None:
             for frame in FRAMES:
                 bpy.context.scene.frame_set(frame)
                 side = -away if upper.startswith("thigh") else away
-                empty.location = _scenes.evaluated(obj).matrix_world @ (_scenes.evaluated(obj).pose.bones[bone].head + side)
+                seen: Any = _scenes.evaluated(obj)
+                empty.location = seen.matrix_world @ (seen.pose.bones[bone].head + side)
                 empty.keyframe_insert("location", frame=frame)
     _scenes.add_native([made])
 
@@ -141,7 +142,8 @@ def fabrik() -> list[Row]:
         for reach in (0.2, 0.6, 0.99, 0.9999):
             ours = max(ours, fabrik_accuracy.worst_error(bones, reach, 3, fabrik_accuracy.solver_miss(10)))
             plain = max(plain, fabrik_accuracy.worst_error(bones, reach, 1, fabrik_accuracy.plain_miss(500)))
-    found = [Row("FABRIK, 3 to 10 bones, 20 to 99.99 % of reach, 10 iterations (plain: 500)", "length", plain, ours, 1e-6)]
+    what = "FABRIK, 3 to 10 bones, 20 to 99.99 % of reach, 10 iterations (plain: 500)"
+    found = [Row(what, "length", plain, ours, 1e-6)]
     for iterations, goal in ((10, 95.0), (40, 99.0)):
         shares = [100.0 * _solved(own, iterations) for own in fabrik_accuracy.LIMITS.values()]
         what = f"FABRIK with limits, legal targets solved to 1e-4 in {iterations} iterations"

@@ -35,7 +35,8 @@ def read(path: str) -> dict[str, Any]:
         rest = np.array([np.array(bone.bone.matrix_local) for bone in seen.pose.bones])
         heads.append(pose[:, :3, 3])
         turns.append(unit_columns(pose[:, :3, :3]) @ np.linalg.inv(unit_columns(rest[:, :3, :3])))
-    joints = np.array([[bone.head_local[:] for bone in (obj.data.bones[l.upper], obj.data.bones[l.lower])] for l in found])
+    rest = obj.data.bones
+    joints = np.array([[rest[name].head_local[:] for name in (limb.upper, limb.lower)] for limb in found])
     scale = float(np.mean(np.linalg.norm(np.array(obj.matrix_world)[:3, :3], axis=0)))
     limb = 2.0 * scale * float(np.linalg.norm(joints[:, 0] - joints[:, 1], axis=-1).min())
     return {

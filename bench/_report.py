@@ -106,9 +106,11 @@ def plot(path: Path, title: str, x_label: str, y_label: str, series: Series) -> 
         track = " ".join(f"{x},{y}" for x, y in (place(*point) for point in row))
         parts.append(f'<polyline points="{track}" fill="none" stroke="{colour}" stroke-width="2"/>')
         parts.append(f'<text x="{left + 12}" y="{58 + 16 * number}" fill="{colour}">{name}</text>')
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif" font-size="12">'
+    size = f'width="{width}" height="{height}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">'
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(head + '<rect width="100%" height="100%" fill="white"/>' + "".join(parts) + "</svg>\n", encoding="utf-8")
+    ground = '<rect width="100%" height="100%" fill="white"/>'
+    path.write_text(head + ground + "".join(parts) + "</svg>\n", encoding="utf-8")
 
 
 def _decades(values: Sequence[float]) -> tuple[int, int]:

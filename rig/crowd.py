@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Node = tuple[marks.Key, str]
 # So many chains are solved together in the time of one by one (measured: 0.6 ms against 0.2 ms a chain).
 FEWEST = 4
-# By the rig's session number: plan, action and number of its F-curves for which a switch was looked for, and the answer.
+# By the rig's session number: plan, action and number of F-curves for which a switch was looked for, and the answer.
 _switches: dict[int, tuple[Plan, int, int, bool]] = {}
 NO_POLE = (float("nan"),) * 3
 

@@ -16,7 +16,7 @@ from ..solvers import batch, rows, vectors
 from ..solvers.rotations import Quat
 from . import fk_pose, posed_chain
 from .crowd_fixed import Fixed, Member
-from .crowd_plan import Floats, Numbers
+from .crowd_plan import Floats
 from .crowd_turn import Limbs, Singles, Together
 from .session import pose_bones
 
@@ -81,7 +81,7 @@ def read(members: Sequence[Member], fixed: Fixed) -> tuple[Limbs, Together]:
 
 
 def _carrier(poses: Poses, fixed: Fixed, number: int, above: Floats) -> Floats:
-    """The bone above the lower or the end bone: the limb's own, or one between that Blender holds in its place on it."""
+    """The bone above the lower or the end bone: the limb's own, or one that Blender holds in its place on it."""
     others = np.flatnonzero(~fixed.is_direct[:, number])
     if not others.size:
         return above
@@ -148,7 +148,7 @@ def _read_poses(members: Sequence[Member], fixed: Fixed) -> tuple[Poses, Togethe
 
 
 def _is_doubtful(stores: NDArray[np.int32], evaluated: Singles, fk: Singles, written: Singles) -> rows.Mask:
-    """Bones that may hold what IK wrote instead of FK: stored in another mode, or the same in one component at least."""
+    """Bones that may hold what IK wrote instead of FK: stored in another mode, or the same in a component."""
     is_other = stores != fk_pose.MODE_NUMBERS['QUATERNION']
     is_same = ((evaluated == written) & (written != fk)).any(axis=1)
     return np.asarray((stores != 0) & (is_other | is_same))

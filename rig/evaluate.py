@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import bpy
 from mathutils import Matrix
@@ -170,7 +170,7 @@ class Evaluation:
         if rig is not None:
             return self.world(obj) @ rig.state.new(rig.setup.index[bone_name])
         evaluated = obj.evaluated_get(self.depsgraph)
-        return self.world(obj) @ evaluated.pose.bones[bone_name].matrix
+        return self.world(obj) @ cast(Matrix, pose_bones(evaluated)[bone_name].matrix)
 
     def linked_world(self, link: tuple[marks.Key, str]) -> Matrix:
         """World matrix of a target or pole."""
@@ -201,7 +201,7 @@ def evaluate(
 
     Raises nothing for a chain that can't be solved: it is ``INVALID`` and costs the others nothing.
     """
-    render = depsgraph.scene.render
+    render = cast(bpy.types.Scene, depsgraph.scene).render
     run = Evaluation(depsgraph, frame, render.fps / render.fps_base, is_fresh)
     for obj in objects:
         _add_rig(run, obj, is_forced)

@@ -32,7 +32,7 @@ def remember(place: Place, fk: Raw, written: Raw) -> None:
 
 
 def remember_first(uid: int, mode: str, first: First) -> None:
-    """Note the writes of a whole rig in bulk, the first ones on a frame. ``first``: by bone name, made when asked for."""
+    """Note a whole rig's first writes on a frame. ``first``: by bone name, made when asked for."""
     _first[uid, mode] = first
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from . import channels, dependency
 from .raw_pose import write_channel
+from .session import pose_bones
 
 BONE_CHANNELS = {"location": 3, "scale": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4}
 Matrices = NDArray[np.float32]
@@ -42,7 +43,7 @@ def hold_the_same(evaluated: bpy.types.Object, original: bpy.types.Object, seen:
 
 
 def _matrices(obj: bpy.types.Object) -> Matrices:
-    bones: Any = obj.pose.bones  # type: ignore[union-attr]
+    bones: Any = pose_bones(obj)
     found = np.empty(16 * len(bones), np.float32)
     bones.foreach_get("matrix", found)
     return found
@@ -53,7 +54,7 @@ def copy_animated(evaluated: bpy.types.Object, original: bpy.types.Object) -> No
 
     Bone channels go in bulk; the paths of other F-curves, NLA strips and drivers one by one.
     """
-    _copy_bone_channels(evaluated.pose.bones, original.pose.bones)
+    _copy_bone_channels(pose_bones(evaluated), pose_bones(original))
     for path, index in channels.animated_paths(original):
         if not _is_bone_channel(path) and path not in OWN_PATHS:
             _copy_value(evaluated, original, path, index)

@@ -13,6 +13,7 @@ from . import crowd_write, fk_pose, history, marks, originals, readouts
 from .evaluate import Evaluation, Rig
 from .fk_pose import Raw
 from .raw_pose import RawPose
+from .session import pose_bones
 
 
 def write(run: Evaluation) -> int:
@@ -31,7 +32,7 @@ def write(run: Evaluation) -> int:
 
 
 def _write_rig(rig: Rig, is_own: bool) -> bool:
-    bones: Any = rig.obj.pose.bones
+    bones: Any = pose_bones(rig.obj)
     before = RawPose(bones)
     wanted = {bone: _wanted(rig, bone, fk) for bone, fk in rig.fk.items()}
     changed = {bone for bone, raw in wanted.items() if not fk_pose.is_same(before.raw(bone), raw)}
@@ -63,5 +64,5 @@ def _store(bone: Any, place: history.Place, fk: Raw, wanted: Raw, written: Raw) 
 
 
 def _write_bones(rig: Rig, wanted: dict[int, Raw]) -> None:
-    bones: Any = rig.obj.pose.bones
+    bones: Any = pose_bones(rig.obj)
     rig.raw.write(bones, wanted)
