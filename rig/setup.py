@@ -6,49 +6,43 @@ error is raised. This module must not write keys.
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import bpy
-from mathutils import Matrix, Vector
+from mathutils import Matrix
 
-from . import bend, chains, compat, constrained, controls, dependency, fk_pose, limbs, marks, match, posed_chain
+from . import chain_plan, chains, compat, controls, dependency, fk_pose, marks, match, posed_chain
+from .chain_plan import ChainPlan, guess_end_bone, limb_plans
 from .errors import LimbIKError
 from .evaluate import Evaluation, evaluate
-from .limbs import Limb
+from .session import current_scene, pose_bones
 from .spaces import matrix_to_armature
-from .session import armature_data, current_scene, pose_bones
 
-logger = logging.getLogger(__name__)
+__all__ = [
+    "ChainPlan",
+    "add_chain",
+    "add_chains",
+    "check_armature",
+    "control_name",
+    "guess_end_bone",
+    "is_animated",
+    "limb_plans",
+    "read_fk",
+    "remove_chain",
+    "reset",
+]
 
 # Display size of made targets and poles as a part of the limb's length.
 TARGET_SIZE = 0.12
+
 POLE_SIZE = 0.06
+
 SIDE = re.compile(r"[._\- ](?:l|r|L|R|left|right|Left|Right|LEFT|RIGHT)$")
+
 CONTROL_SHAPES = {"target": 'CUBE', "pole": 'SPHERE'}
-
-
-@dataclass(frozen=True, slots=True)
-class ChainPlan:
-    """What a chain is to be.
-
-    ``end_bone``: None guesses it, empty takes the tail of the tip. ``kind``: ``arm`` or ``leg`` where known,
-    for the side to which a straight limb bends. ``name``: what made controls are called after.
-    """
-
-    tip: str
-    solver: str = 'TWO_BONE'
-    chain_length: int = 2
-    end_bone: str | None = None
-    target_kind: str = 'EMPTY'
-    use_pole: bool = True
-    target_space: str = 'WORLD'
-    end_rotation: str = 'KEEP_LOCAL'
-    kind: str = ""
-    bend_axis: Vector | None = None
 
 
 def add_chain(context: bpy.types.Context, obj: bpy.types.Object, plan: ChainPlan) -> str:
@@ -134,9 +128,9 @@ def _settle(obj: bpy.types.Object, plan: ChainPlan) -> None:
         tip.limb_ik_solver = plan.solver
         tip.limb_ik_root = dependency.root_name(tip)
         if plan.solver == 'LOOK_AT':
-            _guess_look_axes(tip)
+            chain_plan.guess_look_axes(tip)
         elif plan.solver != 'FABRIK' or plan.bend_axis is not None:
-            tip.limb_ik_bend_axis = plan.bend_axis or rest_bend_axis(obj, tip, plan.kind)
+            tip.limb_ik_bend_axis = plan.bend_axis or chain_plan.rest_bend_axis(obj, tip, plan.kind)
 
 
 def _refuse_invalid(obj: bpy.types.Object, tips: Sequence[str]) -> None:
@@ -162,51 +156,6 @@ def reset(tip: Any) -> None:
     with marks.quiet():
         for name in chains.CHAIN_SETTINGS:
             tip.property_unset(f"limb_ik_{name}")
-
-
-def guess_end_bone(tip: Any) -> str:
-    """The child of a tip bone that a target should lead: the hand of a forearm; empty where there is none.
-
-    The child whose head is nearest the tail of the tip; of those the one with most bones below it
-    (a hand, not a twist bone).
-    """
-    if not tip.children:
-        return ""
-    tail, length = tip.bone.tail_local, tip.bone.length
-    # Within this part of the bone's length two heads count as the same place.
-    near = 0.1 * length
-
-    def rank(child: Any) -> tuple[int, int]:
-        distance = (child.bone.head_local - tail).length
-        return round(distance / near) if near else 0, -len(child.children_recursive)
-
-    return str(min(tip.children, key=rank).name)
-
-
-def rest_bend_axis(obj: bpy.types.Object, tip: Any, kind: str) -> Vector:
-    """The hinge of a limb from its rest pose, in the root bone's local space; zero where it has no length."""
-    row = [tip, *tip.parent_recursive][: tip.limb_ik_chain_length or None]
-    root, end = row[-1], pose_bones(obj).get(tip.limb_ik_end_bone)
-    # LEG counts its first inner joint as the knee, as the solver does; two bones only have the one.
-    mid = row[-2] if tip.limb_ik_solver == "LEG" else tip
-    end_point = end.bone.head_local if end is not None else tip.bone.tail_local
-    skeleton = limbs.rest_skeleton(armature_data(obj))
-    axis = bend.bend_axis_from_rest(
-        root.bone.head_local,
-        mid.bone.head_local,
-        end_point,
-        kind,
-        bend.body_forward(skeleton, limbs.find_limbs(skeleton)),
-    )
-    return root.bone.matrix_local.to_3x3().inverted_safe() @ Vector(axis)
-
-
-def _guess_look_axes(tip: Any) -> None:
-    """Look along the bone's axis that is level with the ground and nearest the front (-Y), up along the most upright."""
-    axes = {name: tip.bone.matrix_local.to_3x3() @ axis for name, axis in chains.AXES.items()}
-    tip.limb_ik_look_axis = min(axes, key=lambda name: axes[name].y)
-    rest = {name: axis for name, axis in axes.items() if name[-1] != tip.limb_ik_look_axis[-1]}
-    tip.limb_ik_up_axis = max(rest, key=lambda name: rest[name].z)
 
 
 def read_fk(context: bpy.types.Context, obj: bpy.types.Object, tips: Sequence[str]) -> Evaluation:
@@ -261,64 +210,6 @@ def _make_controls(
             setattr(tip, f"limb_ik_{role}_bone", bone)
             setattr(tip, f"limb_ik_{role}_rest", chains.matrix_values(place_arm))
             setattr(tip, f"limb_ik_made_{role}", True)
-
-
-def limb_plans(
-    obj: bpy.types.Object, *, arms: bool, legs: bool, target_kind: str, target_space: str
-) -> list[ChainPlan]:
-    """A plan for each arm and leg that the skeleton has.
-
-    Raises:
-        LimbIKError: none was found, or one is collapsed to zero length.
-    """
-    skeleton = limbs.rest_skeleton(armature_data(obj))
-    wanted = {"arm": arms, "leg": legs}
-    found = [limb for limb in limbs.find_limbs(skeleton) if wanted[limb.kind]]
-    if not found:
-        raise LimbIKError(f"no {' or '.join(name for name, on in wanted.items() if on)} found in '{obj.name}'")
-    for limb in found:
-        if limbs.collapsed(limb, skeleton):
-            raise LimbIKError(f"the {limb.kind} '{limb.upper}' of '{obj.name}' is collapsed to zero length")
-    taken = set(chains.tips(obj))
-    axes = bend.body_axes(skeleton, limbs.find_limbs(skeleton))
-    hinges = {limb.tip: bend.bend_axis(limb, skeleton, axes) for limb in found}
-    plans = [_limb_plan(limb, target_kind, target_space, hinges[limb.tip]) for limb in found]
-    plans = [plan for plan in plans if plan.tip not in taken]
-    if not plans:
-        raise LimbIKError(f"every limb of '{obj.name}' has a chain already")
-    blocked = {plan.tip: reason for plan in plans if (reason := _blocked(obj, plan))}
-    if len(blocked) == len(plans):
-        raise LimbIKError(f"no limb of '{obj.name}' is free: {'; '.join(blocked.values())}")
-    for reason in blocked.values():
-        logger.warning("left out: %s", reason)
-    return [plan for plan in plans if plan.tip not in blocked]
-
-
-def _blocked(obj: bpy.types.Object, plan: ChainPlan) -> str:
-    """Why a limb can't have a chain: an active constraint on a bone that would be turned; empty where it can."""
-    tip: Any = pose_bones(obj)[plan.tip]
-    row = [tip, *tip.parent_recursive][: plan.chain_length]
-    bones: Any = pose_bones(obj)
-    index = {name: number for number, name in enumerate(bones.keys())}
-    holds = constrained.holds_of(obj, bones, index)
-    for bone in [row[0], row[-1]] if plan.solver == 'TWO_BONE' else row:
-        if words := constrained.acting_now(holds.get(index[bone.name], ()), bones):
-            return f"{words}; mute it or convert it first"
-    return ""
-
-
-def _limb_plan(limb: Limb, target_kind: str, target_space: str, hinge: Vector) -> ChainPlan:
-    return ChainPlan(
-        tip=limb.tip,
-        solver='LEG' if limb.is_creature else 'TWO_BONE',
-        chain_length=len(limb.bones),
-        end_bone=limb.end or "",
-        target_kind=target_kind,
-        target_space=target_space,
-        end_rotation='TARGET' if limb.end else 'KEEP_LOCAL',
-        kind=limb.kind,
-        bend_axis=hinge,
-    )
 
 
 def remove_chain(context: bpy.types.Context, obj: bpy.types.Object, tip: str, *, remove_targets: bool = True) -> None:

@@ -1,0 +1,143 @@
+"""Reading a rig's chains from its pose bones and its armature at rest.
+
+Settings that can be animated are not read here, but from the evaluated pose at each
+solve. This module must not keep what it read, nor change anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import bpy
+import numpy as np
+from mathutils import Matrix, Vector
+
+from ..solvers import rotations, rows
+from ..solvers.bend_plane import rest_bend_axis
+from . import chain_problems, constrained, dependency, marks
+from .chain_setup import AXES, ChainSetup, RigSetup, limits_of, matrix_from
+from .loose import loose_of
+from .session import pose_bones
+
+
+def read_setup(obj: bpy.types.Object) -> RigSetup:
+    """Read and check all chains of a rig from the original object."""
+    bones = pose_bones(obj)
+    names = tuple(bone.name for bone in bones)
+    index = {name: number for number, name in enumerate(names)}
+    parents = tuple(index[bone.parent.name] if bone.parent else -1 for bone in bones)
+    children: list[list[int]] = [[] for _ in names]
+    for number, parent in enumerate(parents):
+        if parent >= 0:
+            children[parent].append(number)
+    holds = constrained.holds_of(obj, bones, index)
+    found = [_read_chain(obj, bone, index, holds) for bone in dependency.tips_of(obj)]
+    driven = _driven_bones(obj, index)
+    return RigSetup(
+        names=names,
+        index=index,
+        parents=parents,
+        children=tuple(tuple(row) for row in children),
+        offsets=_offsets(obj, parents),
+        is_plain=tuple(_is_plain(bone.bone) for bone in bones),
+        is_constrained=frozenset(holds),
+        driven=driven,
+        chains=tuple(chain_problems.refuse_shared(found, parents)),
+        held=tuple(sorted(_held(obj, found) - driven)),
+        holds=holds,
+    )
+
+
+def _held(obj: bpy.types.Object, found: list[ChainSetup]) -> set[int]:
+    held = {number for number, bone in enumerate(pose_bones(obj)) if bone.limb_ik_store_mode}
+    for chain in found:
+        held.update(chain.turned)
+        if chain.end >= 0 and chain.end_rotation != 'KEEP_LOCAL':
+            held.add(chain.end)
+    return held
+
+
+def _offsets(obj: bpy.types.Object, parents: tuple[int, ...]) -> tuple[Matrix, ...]:
+    rest = np.array([bone.bone.matrix_local for bone in pose_bones(obj)], dtype=np.float64)
+    found = [rest[i] if parent < 0 else _inverse(rest[parent]) @ rest[i] for i, parent in enumerate(parents)]
+    return tuple(Matrix(matrix.tolist()) for matrix in found)
+
+
+def _inverse(rest: Any) -> Any:
+    """Of a bone without length, which 5.3 keeps, the nearest thing to an inverse: its axes can be zero."""
+    if np.linalg.det(rest) == 0.0:
+        return np.linalg.pinv(rest)
+    return rows.inverse_affine(rest[None])[0]
+
+
+def _is_plain(bone: bpy.types.Bone) -> bool:
+    return bone.use_inherit_rotation and bone.inherit_scale == 'FULL' and bone.use_local_location
+
+
+def _driven_bones(obj: bpy.types.Object, index: dict[str, int]) -> frozenset[int]:
+    if obj.animation_data is None:
+        return frozenset()
+    found = set()
+    for curve in obj.animation_data.drivers:
+        head, bracket, rest = curve.data_path.partition('pose.bones["')
+        name, _, channel = rest.rpartition('"].')
+        if not head and bracket and channel.startswith("rotation_") and not curve.mute:
+            found.add(index.get(bpy.utils.unescape_identifier(name), -1))
+    return frozenset(found - {-1})
+
+
+def _link(target: bpy.types.Object | None, bone_name: str) -> tuple[marks.Key, str] | None:
+    if target is None or chain_problems.target_problem("", target, bone_name):
+        return None
+    return marks.key_of(target), bone_name
+
+
+def _read_chain(obj: bpy.types.Object, tip: Any, index: dict[str, int], holds: constrained.Holds) -> ChainSetup:
+    row = [tip, *tip.parent_recursive]
+    count = tip.limb_ik_chain_length or len(row)
+    bones = list(reversed(row[:count]))
+    turned = [bones[0], bones[-1]] if tip.limb_ik_solver == 'TWO_BONE' and len(bones) > 1 else bones
+    chain = ChainSetup(
+        tip=tip.name,
+        solver=tip.limb_ik_solver,
+        bones=tuple(index[bone.name] for bone in bones),
+        turned=tuple(index[bone.name] for bone in turned),
+        end=index.get(tip.limb_ik_end_bone, -1),
+        target_key=_link(tip.limb_ik_target, tip.limb_ik_target_bone),
+        pole_key=_link(tip.limb_ik_pole, tip.limb_ik_pole_bone),
+        target_space=tip.limb_ik_target_space,
+        target_rest=matrix_from(tip.limb_ik_target_rest),
+        pole_rest=matrix_from(tip.limb_ik_pole_rest),
+        bend_axis=_bend_axis(tip, turned),
+        blend_time=tip.limb_ik_blend_time,
+        is_muted=tip.limb_ik_mute,
+        end_rotation=tip.limb_ik_end_rotation,
+        end_offset=tuple(tip.limb_ik_end_offset),
+        iterations=tip.limb_ik_iterations,
+        tolerance=tip.limb_ik_tolerance,
+        use_warm_start=tip.limb_ik_use_warm_start,
+        use_limits=tip.limb_ik_use_limits,
+        look_axis=AXES[tip.limb_ik_look_axis],
+        up_axis=AXES[tip.limb_ik_up_axis],
+        limits=tuple(limits_of(bone) for bone in turned),
+        shares=tuple(bone.limb_ik_joint_share for bone in turned),
+        ground_key=_link(tip.limb_ik_ground, ""),
+        ground_amount=tip.limb_ik_ground_amount,
+        ground_floor=tip.limb_ik_ground_floor,
+        loose=loose_of(tip, bones),
+    )
+    return replace(chain, problem=chain_problems.problem_of(obj, tip, turned, chain, holds))
+
+
+def _bend_axis(tip: Any, turned: list[Any]) -> Vector:
+    """The stored hinge; where none is stored the rest bend's, in the root bone's local space."""
+    stored = Vector(tip.limb_ik_bend_axis)
+    if stored.length > 0.0 or len(turned) < 2:
+        return stored
+    end = tip.id_data.pose.bones.get(tip.limb_ik_end_bone)
+    end_point = end.bone.head_local if end is not None else tip.bone.tail_local
+    root, mid = turned[0].bone, turned[1].bone
+    orientation = rotations.from_matrix(root.matrix_local)
+    axis = rest_bend_axis(tuple(root.head_local), tuple(mid.head_local), tuple(end_point), orientation)
+    return Vector(axis)
