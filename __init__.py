@@ -1,11 +1,5 @@
 """Limb IK: exact inverse kinematics for armatures, live and baked."""
 
-from . import registration
+from .registration import register, unregister
 
-
-def register() -> None:
-    registration.register()
-
-
-def unregister() -> None:
-    registration.unregister()
+__all__ = ["register", "unregister"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import bpy
 from bpy.props import (
@@ -198,9 +198,7 @@ CHAIN_SPECS = (
     _switch("use_warm_start", "Warm Start", False, "Start from the pose solved for the frame before"),
     _switch("use_limits", "Limits", True, "Keep joints within their limits"),
     _object("ground", "Ground", "Surface that the end is kept above, at the height that the motion has over its floor"),
-    _number(
-        "ground_amount", "Slope", 1.0, 0.0, 1.0, "How much the end bone is turned to the ground", subtype='FACTOR'
-    ),
+    _number("ground_amount", "Slope", 1.0, 0.0, 1.0, "How much the end bone is turned to the ground", subtype='FACTOR'),
     _number("ground_floor", "Floor", 0.0, -1e6, 1e6, "Height of the motion's floor above the armature's origin"),
     _enum("look_axis", "Look Axis", AXES, 'Y'),
     _enum("up_axis", "Up Axis", AXES, 'Z'),
@@ -286,9 +284,8 @@ class LimbIKObject(bpy.types.PropertyGroup):
 def register() -> None:
     """Register every property; called once by the extension."""
     bpy.utils.register_class(LimbIKObject)
-    bpy.types.Object.limb_ik = PointerProperty(  # type: ignore[attr-defined]
-        type=LimbIKObject, name="Limb IK", override=OVERRIDABLE
-    )
+    objects, pointer = cast(Any, bpy.types.Object), cast(Any, PointerProperty)  # no stubs of what an extension adds
+    objects.limb_ik = pointer(type=LimbIKObject, name="Limb IK", override=OVERRIDABLE)
     for spec in SPECS:
         setattr(bpy.types.PoseBone, PREFIX + spec.name, spec.build())
 
@@ -297,5 +294,5 @@ def unregister() -> None:
     """Take every property away again; the values stay in the file."""
     for spec in reversed(SPECS):
         delattr(bpy.types.PoseBone, PREFIX + spec.name)
-    del bpy.types.Object.limb_ik  # type: ignore[attr-defined]
+    del cast(Any, bpy.types.Object).limb_ik
     bpy.utils.unregister_class(LimbIKObject)

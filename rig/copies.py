@@ -13,6 +13,7 @@ from typing import Any
 import bpy
 
 from . import chains, dependency, fk_pose, marks, mirror
+from .session import pose_bones
 
 
 def settle(obj: bpy.types.Object) -> bool:
@@ -69,6 +70,6 @@ def _flip(obj: bpy.types.Object, tip: Any) -> None:
     tip.limb_ik_bend_axis = (axis[0], -axis[1], -axis[2])
     for row in [tip, *tip.parent_recursive[: max(0, tip.limb_ik_chain_length - 1)]]:
         _forget_store(row)
-        other = obj.pose.bones.get(bpy.utils.flip_name(row.name))
+        other = pose_bones(obj).get(bpy.utils.flip_name(row.name))
         if other is not None and other != row:
             mirror.mirror_joint(other, row)

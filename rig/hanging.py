@@ -22,7 +22,8 @@ CHILD_OF_SWITCHES = tuple(
 class Hold:
     """An object, and the bone of it where it is an armature, on which something hangs.
 
-    ``is_rigid``: what hangs follows like a child. ``is_place_only``: only its place follows. ``name``: of the constraint.
+    ``is_rigid``: what hangs follows like a child. ``is_place_only``: only its place follows.
+    ``name``: of the constraint.
     """
 
     obj: bpy.types.Object

@@ -49,7 +49,7 @@ def _mend_bone(curves: Any, played: Any, bone: Any, frame: float) -> bool:
     for index, written in enumerate(tuple(bone.limb_ik_written)[: fk_pose.WIDTHS[fk_pose.channel(mode)]]):
         curve = compat.find_in(curves, path, index)
         key = None if curve is None else _key_at(curve, frame)
-        if key is None:
+        if curve is None or key is None:
             continue
         if abs(curve.keyframe_points[key].co.y - written) > fk_pose.SAME_RAW:
             return False

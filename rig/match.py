@@ -108,7 +108,8 @@ def target_rotation(rig: Rig, chain: ChainSetup) -> rotations.Quat:
     bone = chain.end if chain.end >= 0 else chain.bones[-1]
     own = rig.state.rotation_if_any(bone)
     if own is None:
-        raise LimbIKError(f"'{rig.setup.names[bone]}' of '{rig.obj.name}': scale of zero above it leaves it no rotation")
+        name = f"'{rig.setup.names[bone]}' of '{rig.obj.name}'"
+        raise LimbIKError(f"{name}: scale of zero above it leaves it no rotation")
     return rotations.multiply(own, rotations.conjugate(rotations.as_quat(chain.end_offset)))
 
 

@@ -13,8 +13,8 @@ from mathutils import Matrix, Vector
 
 from . import carry, chains, marks, setup
 from .errors import LimbIKError
-from .sides import other_side
 from .setup import ChainPlan
+from .sides import other_side
 
 REFLECTION = Matrix.Diagonal((-1.0, 1.0, 1.0))
 # An axis counts as an axis of the other bone where they agree to this cosine (15°); rigs are built by hand.

@@ -55,7 +55,7 @@ def with_upstream(objects: Sequence[bpy.types.Object], rigs: Sequence[bpy.types.
             continue
         rig = found[key] = by_key[key]
         links = [link for chain in setup_of(rig).chains for link in (chain.target_key, chain.pole_key) if link]
-        for obj in [rig, *(bpy.data.objects.get(link[0]) for link in links)]:  # type: ignore[arg-type]
+        for obj in [rig, *(bpy.data.objects.get(link[0]) for link in links)]:
             if obj is not None:
                 waiting += [marks.key_of(above) for above in hanging.all_above(obj)]
     return list(found.values())
@@ -81,9 +81,7 @@ def _owners(nodes: dict[Node, tuple[Rig, ChainSetup]]) -> dict[Link, Node]:
     return owners
 
 
-def _waits_for(
-    run: Evaluation, rig: Rig, chain: ChainSetup, node: Node, owners: dict[Link, Node]
-) -> set[Node]:
+def _waits_for(run: Evaluation, rig: Rig, chain: ChainSetup, node: Node, owners: dict[Link, Node]) -> set[Node]:
     """The chains that have to be solved before this one; the chain itself where it would wait for itself."""
     found: set[Node] = set()
     if chain.problem:

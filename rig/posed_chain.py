@@ -6,6 +6,7 @@ Shared by the solve, match and the bake. This module must not solve or write to 
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any, cast
 
 from mathutils import Quaternion, Vector
 
@@ -52,7 +53,8 @@ def read_chain(state: PoseState, chain: ChainSetup) -> Chain:
         )
         for number, (bone, limits, share) in enumerate(zip(chain.turned, chain.limits, chain.shares, strict=True))
     )
-    return Chain(joints, end_point(state, chain), chain.bend_axis, rest_heads(state, chain))
+    bend_axis = cast(Any, chain.bend_axis)  # a field with a default: the stubs take Vector for a descriptor
+    return Chain(joints, end_point(state, chain), bend_axis, rest_heads(state, chain))
 
 
 def end_point(state: PoseState, chain: ChainSetup) -> Vector:

@@ -6,14 +6,14 @@ channel of all bones in the time of a few single reads. This module decides no v
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from .fk_pose import CHANNELS, MODES, WIDTHS, Raw, channel
+from .fk_pose import MODES, WIDTHS, Raw, channel
 
 # Blender's own numbers of rotation modes, as foreach_get gives them; -1 is axis-angle.
-_MODE_OF_NUMBER = {-1: 'AXIS_ANGLE', 0: 'QUATERNION', **{n: mode for n, mode in enumerate(MODES[2:], start=1)}}
+_MODE_OF_NUMBER = {-1: 'AXIS_ANGLE', 0: 'QUATERNION', **dict(enumerate(MODES[2:], start=1))}
 
 
 class RawPose:
@@ -27,10 +27,10 @@ class RawPose:
         numbers = np.empty(self.count, np.int32)
         bones.foreach_get("rotation_mode", numbers)
         self.modes = [_MODE_OF_NUMBER[number] for number in numbers.tolist()]
-        self._values = {name: self._read(bones, name) for name in {CHANNELS.get(m, "rotation_euler") for m in self.modes}}
+        self._values = {name: self._read(bones, name) for name in {channel(mode) for mode in set(self.modes)}}
 
     def _read(self, bones: Any, name: str) -> list[float]:
-        return read_channel(bones, name, self.count).tolist()
+        return cast("list[float]", read_channel(bones, name, self.count).tolist())
 
     def raw(self, bone: int) -> Raw:
         """Raw values of one bone, by number: as ``fk_pose.read_raw`` gives them."""

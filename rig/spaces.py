@@ -77,7 +77,8 @@ class PoseState:
         return self._convert(bone, basis)
 
     def _convert(self, bone: int, basis: Matrix) -> Matrix:
-        rest_bone, parent = self.bones[bone].bone, self.setup.parents[bone]
+        rest_bone: bpy.types.Bone = self.bones[bone].bone
+        parent = self.setup.parents[bone]
         if parent < 0:
             return rest_bone.convert_local_to_pose(basis, rest_bone.matrix_local)
         return rest_bone.convert_local_to_pose(
@@ -150,13 +151,13 @@ def is_flat(matrix: Matrix) -> bool:
     """Whether a matrix squeezes space into a plane, a line or a point: a scale of zero."""
     turned = matrix.to_3x3()
     box = turned.col[0].length * turned.col[1].length * turned.col[2].length
-    return abs(turned.determinant()) <= FLAT * box
+    return bool(abs(turned.determinant()) <= FLAT * box)
 
 
 def to_armature(world: Matrix, point_world: Vector) -> Vector:
     """A point of the world in an armature's space; differences are taken in doubles, far from the origin too."""
     origin = world.translation
-    offset = Vector(tuple(p - o for p, o in zip(point_world, origin, strict=True)))
+    offset = Vector(tuple(p - o for p, o in zip(point_world[:], origin[:], strict=True)))
     return world.to_3x3().inverted_safe() @ offset
 
 
