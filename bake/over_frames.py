@@ -276,7 +276,7 @@ def _aims(read: Stretch) -> _Aims:
     linear, origins = worlds[..., :3, :3].copy(), worlds[..., :3, 3]
     scale = np.linalg.norm(linear[:, 0], axis=1).mean(axis=1)
     linear[np.linalg.det(linear) == 0.0] = np.identity(3)  # such frames are evaluated by themselves
-    to_arm = np.linalg.inv(linear)
+    to_arm = rows.inverse(linear[:, 0])[:, None]
     targets = np.array([[[*map(tuple, matrix)] for matrix in row] for row in read.targets])
     target_places = (to_arm @ (targets[..., :3, 3] - origins)[..., None])[..., 0]
     pole_places = (to_arm @ (np.array(read.poles) - origins)[..., None])[..., 0]

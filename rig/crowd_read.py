@@ -46,7 +46,7 @@ def read(members: Sequence[Member], fixed: Fixed) -> tuple[Limbs, Together]:
     tails = lower[:, :3, 1] * np.array([one.tail for one in asked])[:, None] + lower[:, :3, 3]
     ends = np.where(fixed.has_end[:, None], (end_frame @ bases[:, 2])[:, :3, 3], tails)
     worlds = np.repeat(_worlds(members), [len(member.asked) for member in members], axis=0)
-    to_arm, origins = _inverse(worlds[:, :3, :3]), worlds[:, :3, 3]
+    to_arm, origins = rows.inverse(worlds[:, :3, :3]), worlds[:, :3, 3]
     targets = np.array([one.target for one in asked]).reshape(-1, 3, 4)
     places = np.stack([targets[:, :, 3], np.array([one.pole for one in asked])], axis=2) - origins[:, :, None]
     places_arm = to_arm @ places
@@ -88,7 +88,7 @@ def _carrier(poses: Poses, fixed: Fixed, number: int, above: Floats) -> Floats:
     found, seen = above.copy(), poses.matrices
     own, between = fixed.bones[others, number], fixed.carriers[others, number]
     with np.errstate(all="ignore"):
-        found[others] = above[others] @ _inverse_affine(seen[own]) @ seen[between]
+        found[others] = above[others] @ rows.inverse_affine(seen[own]) @ seen[between]
     return found
 
 
@@ -190,22 +190,6 @@ def _worlds(members: Sequence[Member]) -> Floats:
     worlds: list[Any] = [member.rig.evaluated.matrix_world for member in members]
     flat = [[*w[0], *w[1], *w[2], *w[3]] for w in worlds]
     return np.array(flat).reshape(-1, 4, 4)
-
-
-def _inverse(matrices: Floats) -> Floats:
-    """Inverse of 3 x 3 matrices: a fiftieth of the time that LAPACK takes for many small ones. None is singular."""
-    x, y, z = matrices.transpose(2, 1, 0)
-    adjugate = np.stack([rows.cross(y, z), rows.cross(z, x), rows.cross(x, y)])
-    return (adjugate / rows.dot(x, adjugate[0])).transpose(2, 0, 1)
-
-
-def _inverse_affine(matrices: Floats) -> Floats:
-    """Inverse of 4 x 4 matrices whose last row is that of the identity."""
-    found = np.zeros_like(matrices)
-    found[:, :3, :3] = _inverse(matrices[:, :3, :3])
-    found[:, :3, 3] = -(found[:, :3, :3] @ matrices[:, :3, 3:])[:, :, 0]
-    found[:, 3, 3] = 1.0
-    return found
 
 
 def _is_even(columns: Floats) -> rows.Mask:
