@@ -149,9 +149,7 @@ def _check_upright(obj: Any, feet: Sequence[FootMotion]) -> None:
         raise LimbIKError(f"the legs of '{obj.name}' don't stand upright: turn the armature so that +Z is up")
 
 
-def _refuse_grounded(
-    on: Any, feet: Sequence[FootMotion], found: Sequence[Contact], terrain: Terrain
-) -> None:
+def _refuse_grounded(on: Any, feet: Sequence[FootMotion], found: Sequence[Contact], terrain: Terrain) -> None:
     """Heights would be added twice where the feet of a motion follow this ground already."""
     by_tip = {foot.tip: foot for foot in feet}
     rows_of = []
@@ -282,4 +280,3 @@ def _depth(foot: FootMotion, terrain: Terrain) -> float:
             if hit is not None:
                 deepest = max(deepest, (hit.point.z - float(point[2])) / foot.length)
     return deepest
-

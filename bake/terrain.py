@@ -35,9 +35,7 @@ class Terrain:
 class Walker:
     """Asks the ground below one foot's ankle, ball and toes along its path."""
 
-    def __init__(
-        self, foot: FootMotion, flat: Held, terrain: Terrain, floor: float, windows: Sequence[Span]
-    ) -> None:
+    def __init__(self, foot: FootMotion, flat: Held, terrain: Terrain, floor: float, windows: Sequence[Span]) -> None:
         self.foot, self.flat, self.terrain, self.floor, self.windows = foot, flat, terrain, floor, list(windows)
         self.missed: set[int] = set()
         self.is_over_ground = False

@@ -44,6 +44,7 @@ LIMBS = (("upper_arm", "forearm", "hand"), ("thigh", "shin", "foot"))
 SIDES = (("L", 1.0), ("R", -1.0))
 NATIVE_ITERATIONS = 500  # Blender's default
 
+
 def bone_rows() -> list[Row]:
     """The 33 bones: name, head, tail, parent. Space: armature."""
     rows = list(CENTRE)

@@ -155,9 +155,7 @@ def _native_bake(frames: int, is_heavy: bool = False) -> tuple[float, int]:
     with _posing(one.obj):
         _select_all(one.obj)
         began = perf_counter()
-        bpy.ops.nla.bake(
-            frame_start=1, frame_end=frames, only_selected=False, visual_keying=True, bake_types={'POSE'}
-        )
+        bpy.ops.nla.bake(frame_start=1, frame_end=frames, only_selected=False, visual_keying=True, bake_types={'POSE'})
         seconds = perf_counter() - began
     return seconds, _key_count(one.obj)
 

@@ -140,9 +140,7 @@ def known_tips(obj: bpy.types.Object) -> set[str]:
     curve = _find_driver(obj, NAMES_PATH)
     if curve is None or is_from_library(obj):
         return set()
-    return {
-        variable.targets[0].bone_target for variable in curve.driver.variables if variable.name.startswith("tip_")
-    }
+    return {variable.targets[0].bone_target for variable in curve.driver.variables if variable.name.startswith("tip_")}
 
 
 def _find_driver(obj: bpy.types.Object, path: str) -> Any:

@@ -10,23 +10,24 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import bpy
 from mathutils import Matrix, Quaternion, Vector
 
 from ..solvers import blending, fabrik, leg, look_at, rotations, two_bone, two_bone_limits
-from ..solvers.chain import Chain, Goal, Joint, JointKind, Solution, Status
+from ..solvers.chain import Chain, Goal, JointKind, Solution, Status
 from ..solvers.rotations import Quat
-from . import channels, live_ground, uneven_scale, warm_start
+from . import channels, live_ground, marks, uneven_scale, warm_start
 from .chains import ChainSetup
 from .joint_words import with_bone_names
 from .posed_chain import end_point, is_uneven, local_rotations, matched_point, read_chain, scale_problem, world_scale
 from .readouts import IDLE, Readout
-from .spaces import PoseState, matrix_to_armature, orientation, shear, to_armature
+from .spaces import matrix_to_armature, orientation, to_armature
 
 if TYPE_CHECKING:
     from .evaluate import Evaluation, Rig
+
 
 def solve_two_bone(posed: Chain, goal: Goal) -> Solution:
     """Two bones, with limits where any joint has them and they are on."""
@@ -59,7 +60,8 @@ def solve(run: Evaluation, rig: Rig, chain: ChainSetup) -> Readout:
     if problem := scale_problem(rig.state, chain):
         return Readout(Status.INVALID, message=problem)
     posed = read_chain(rig.state, chain)
-    target = matrix_to_armature(run.world(rig.obj), run.linked_world(chain.target_key))
+    link = cast("tuple[marks.Key, str]", chain.target_key)  # chains without a target don't come here
+    target = matrix_to_armature(run.world(rig.obj), run.linked_world(link))
     goal = _goal(run, rig, chain, posed, target, tip)
     end, ground_note = _end_rotations(rig, chain, target), ""
     if chain.ground_key is not None and chain.solver in POLE_DIRECTIONS:
@@ -67,14 +69,7 @@ def solve(run: Evaluation, rig: Rig, chain: ChainSetup) -> Readout:
         goal, ground_note = found.goal, found.note
         end = None if end is None else replace(end, wanted=rotations.multiply(found.tilt, end.wanted))
     fk = {bone: rig.state.rotations[bone] for bone in chain.turned if bone not in rig.setup.driven}
-    if chain.use_warm_start and chain.solver in warm_start.ITERATIVE:
-        solution = _warm(run, rig, chain, posed, goal)
-        full = local_rotations(rig.state, chain, posed, solution)
-    elif chain.solver != 'LOOK_AT' and is_uneven(rig.state, chain):  # looking reaches for nothing
-        solution, full = uneven_scale.solve(rig.state, chain, SOLVERS[chain.solver], goal)
-    else:
-        solution = SOLVERS[chain.solver](posed, goal)
-        full = local_rotations(rig.state, chain, posed, solution)
+    solution, full = _solution(run, rig, chain, posed, goal)
     if len(fk) < len(chain.turned) and chain.solver != 'LOOK_AT':
         solution = _as_held(rig, chain, solution, {bone: full[bone] for bone in fk}, goal)
     for bone, rotation in fk.items():
@@ -84,6 +79,19 @@ def solve(run: Evaluation, rig: Rig, chain: ChainSetup) -> Readout:
         return _readout(rig, chain, solution, ZERO_SCALE_AT_END if turns_end(rig, chain) else ground_note)
     _turn_end(rig, chain, end, weight)
     return _readout(rig, chain, solution, ground_note)
+
+
+def _solution(
+    run: Evaluation, rig: Rig, chain: ChainSetup, posed: Chain, goal: Goal
+) -> tuple[Solution, dict[int, Quat]]:
+    """What the chain's solver finds, and the local rotations of the turned bones for it at full weight."""
+    if chain.use_warm_start and chain.solver in warm_start.ITERATIVE:
+        solution = _warm(run, rig, chain, posed, goal)
+    elif chain.solver != 'LOOK_AT' and is_uneven(rig.state, chain):  # looking reaches for nothing
+        return uneven_scale.solve(rig.state, chain, SOLVERS[chain.solver], goal)
+    else:
+        solution = SOLVERS[chain.solver](posed, goal)
+    return solution, local_rotations(rig.state, chain, posed, solution)
 
 
 def _as_held(rig: Rig, chain: ChainSetup, solution: Solution, turns: dict[int, Quat], goal: Goal) -> Solution:
@@ -139,8 +147,8 @@ def _goal(run: Evaluation, rig: Rig, chain: ChainSetup, posed: Chain, target: Ma
         tolerance=chain.tolerance / scale,
         origin_distance=rig.state.world.translation.length / scale,
         use_limits=chain.use_limits,
-        look_axis=chain.look_axis,
-        up_axis=chain.up_axis,
+        look_axis=cast(Any, chain.look_axis),  # fields with a default: the stubs take Vector for a descriptor
+        up_axis=cast(Any, chain.up_axis),
     )
 
 
@@ -180,7 +188,7 @@ def _end_rotations(rig: Rig, chain: ChainSetup, target: Matrix) -> _End | None:
     fk = rig.state.rotation_if_any(chain.end) if turns_end(rig, chain) else None
     if fk is None:
         return None
-    wanted: Quat | None = fk
+    wanted = fk
     if chain.end_rotation == 'TARGET':
         turned = orientation(target)
         if turned is None:

@@ -134,9 +134,7 @@ def _measured(limbs: Limbs) -> _FK:
     offset = np.arctan2(-dot(out, normal), dot(out, side))
     offset = np.where(offset < bend_plane.OFFSET_CUT, offset + 2.0 * math.pi, offset)
     is_ordinary = (np.minimum(np.minimum(upper, lower), distance) > WELL_FORMED * length) & (size > WELL_FORMED)
-    return _FK(
-        upper, lower, length, line, side, normal, distance, dot(to_mid, line), norm(out), offset, is_ordinary
-    )
+    return _FK(upper, lower, length, line, side, normal, distance, dot(to_mid, line), norm(out), offset, is_ordinary)
 
 
 def _sides(limbs: Limbs, fk: _FK, line: Rows) -> tuple[Rows, Rows, Mask]:
@@ -182,9 +180,7 @@ def _triangle(fk: _FK, distance: Rows) -> tuple[Rows, Rows]:
 def _kept_offset(fk: _FK, height: Rows) -> Rows:
     """As ``bend_plane.kept_offset``."""
     excess = height - fk.height
-    fade = np.minimum(
-        fk.height + bend_plane.OFFSET_FADE * fk.length, bend_plane.OFFSET_FADE_RATIO * fk.height
-    )
+    fade = np.minimum(fk.height + bend_plane.OFFSET_FADE * fk.length, bend_plane.OFFSET_FADE_RATIO * fk.height)
     faded = np.where(fade > 0.0, 1.0 - smoothstep(excess / np.where(fade > 0.0, fade, 1.0)), 0.0)
     return fk.offset * np.where(excess <= 0.0, 1.0, faded)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator
 
 import bpy
 import pytest
@@ -19,8 +18,8 @@ MODES = ("QUATERNION", "AXIS_ANGLE", "XYZ", "ZYX")
 
 
 @pytest.fixture(autouse=True)
-def _clean(blank: None) -> Iterator[None]:
-    yield
+def _clean(blank: None) -> None:
+    pass
 
 
 def random_vector(source: random.Random, size: float) -> Vector:
@@ -28,7 +27,7 @@ def random_vector(source: random.Random, size: float) -> Vector:
 
 
 def crowd_of(count: int, seed: int) -> list[bpy.types.Object]:
-    """Keyed rigs of one limb at random places, in all rotation modes, with and without pole, end bone and full weight."""
+    """Keyed rigs of one limb at random places: all rotation modes, with and without pole, end bone, full weight."""
     source, made = random.Random(seed), []
     for number in range(count):
         arm = rigs.rig(
@@ -133,7 +132,8 @@ def test_twist_bones_and_target_bones(target_space: str, end_rotation: str, monk
     monkeypatch.setitem(rigs.RIGS, "TWISTED", TWISTED)
     source, made = random.Random(5), []
     for number in range(6):
-        arm = rigs.rig("TWISTED", f"Rig{number}", location=random_vector(source, 3.0), rotation=random_vector(source, 3.0))
+        place, turn = random_vector(source, 3.0), random_vector(source, 3.0)
+        arm = rigs.rig("TWISTED", f"Rig{number}", location=place, rotation=turn)
         for pose_bone in arm.pose.bones:
             pose_bone.rotation_mode = "QUATERNION" if number % 2 else source.choice(MODES)
             for frame in (1, 9):
