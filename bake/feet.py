@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-import bpy
 import numpy as np
 from mathutils import Matrix, Vector
 
@@ -19,6 +18,7 @@ from ..rig.chains import ChainSetup, setup_of
 from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation, Rig
 from ..rig.sampling import sample
+from ..rig.session import object_at
 from ..solvers import rotations
 from .key_table import Floats
 from .match_range import chains_named
@@ -134,7 +134,7 @@ def read_feet(
 def _apart(obj: Any, chains: Sequence[ChainSetup]) -> set[str]:
     """Tips of other chains of the armature that can't move these: they need not be solved."""
     links = [link for chain in chains for link in (chain.target_key, chain.pole_key) if link is not None]
-    if any(bone or _hangs_loosely(bpy.data.objects[key]) for key, bone in links):  # type: ignore[index]
+    if any(bone or _hangs_loosely(object_at(key)) for key, bone in links):
         return set()
     setup, above = setup_of(obj), set()
     for chain in chains:

@@ -16,6 +16,7 @@ from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation, evaluate
 from ..rig.fk_pose import channel
 from ..rig.sampling import sample
+from ..rig.session import object_at
 from . import keys
 from .key_table import Floats
 from .writable import check_writable
@@ -120,14 +121,14 @@ def read_controls(
         for link, matrix in ((chain.target_key, place.target_world), (chain.pole_key, place.pole_world)):
             if link is None or matrix is None:
                 continue
-            evaluated = bpy.data.objects[link[0]].evaluated_get(run.depsgraph)  # type: ignore[index]
+            evaluated = object_at(link[0]).evaluated_get(run.depsgraph)
             found[link] = match.control_channels(evaluated, link[1], matrix)
     return found
 
 
 def owner_of_control(control: Control) -> Any:
     """What holds the channels of a target or pole: an object or a pose bone."""
-    return match.owner_of(bpy.data.objects[control[0]], control[1])  # type: ignore[index]
+    return match.owner_of(object_at(control[0]), control[1])
 
 
 def write_controls(samples: Sequence[dict[Control, match.Channels]], frames: Floats) -> int:
@@ -139,7 +140,7 @@ def write_controls(samples: Sequence[dict[Control, match.Channels]], frames: Flo
     count = 0
     tables = []
     for control in samples[0]:
-        owner, obj = owner_of_control(control), bpy.data.objects[control[0]]  # type: ignore[index]
+        owner, obj = owner_of_control(control), object_at(control[0])
         prefix = f'pose.bones["{bpy.utils.escape_identifier(control[1])}"].' if control[1] else ""
         locations = np.array([sampled[control].location for sampled in samples])
         turns = np.array([sampled[control].rotation for sampled in samples], dtype=np.float64)

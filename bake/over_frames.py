@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ..rig import channels, crowd_plan, fk_pose, marks, solve_chain
 from ..rig.chains import ChainSetup, setup_of
 from ..rig.evaluate import Evaluation
+from ..rig.session import object_at
 from ..solvers import batch, rotations, rows
 from . import limb_arrays
 from .chain_error import to_quaternions
@@ -95,7 +96,7 @@ def _is_upright(obj: Any, free: dict[int, bool]) -> bool:
 def _is_free(chain: ChainSetup, free: dict[int, bool]) -> bool:
     """Whether target and pole are objects that hang on nothing that solving might move."""
     links = [link for link in (chain.target_key, chain.pole_key) if link is not None]
-    return all(not bone and _hangs_free(bpy.data.objects[key], free) for key, bone in links)  # type: ignore[index]
+    return all(not bone and _hangs_free(object_at(key), free) for key, bone in links)
 
 
 def _animated(work: Work) -> tuple[bool, ...]:
@@ -138,7 +139,7 @@ def _bulk(bones: Any, name: str, width: int) -> NDArray[np.float32]:
 
 def _world(depsgraph: Any, link: tuple[marks.Key, str] | None) -> Matrix:
     assert link is not None  # plain chains have a target
-    obj = bpy.data.objects[link[0]]  # type: ignore[index]
+    obj = object_at(link[0])
     found: Matrix = obj.evaluated_get(depsgraph).matrix_world.copy()
     return found
 

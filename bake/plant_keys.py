@@ -12,9 +12,11 @@ from typing import Any
 import bpy
 import numpy as np
 from mathutils import Matrix
+from numpy.typing import NDArray
 
 from ..rig import compat, fk_pose, marks, match
 from ..rig.chains import ChainSetup
+from ..rig.session import object_at
 from ..solvers import rotations
 from . import keys
 from .key_table import SAME_FRAME, Floats
@@ -50,7 +52,7 @@ def control_keys(
 
     Space: world.
     """
-    obj: Any = bpy.data.objects[link[0]]  # type: ignore[index]
+    obj: Any = object_at(link[0])
     inverse = np.linalg.inv(above)
     locations = np.einsum("nij,nj->ni", inverse[:, :3, :3], points) + inverse[:, :3, 3]
     raw = None if turns is None else _raw_turns(match.owner_of(obj, link[1]), above, turns)
@@ -89,11 +91,11 @@ def write_control(one: ControlKeys) -> int:
     return count
 
 
-def _needed(values: Floats) -> Floats:
+def _needed(values: Floats) -> NDArray[np.intp]:
     """Rows that differ from the one before or after; the first and the last."""
     size = SAME_VALUE * (1.0 + np.abs(values).max())
     changes = np.abs(np.diff(values, axis=0)).max(axis=1) > size
-    return np.flatnonzero(np.concatenate(([True], changes)) | np.concatenate((changes, [True])))  # type: ignore[return-value]
+    return np.flatnonzero(np.concatenate(([True], changes)) | np.concatenate((changes, [True])))
 
 
 @dataclass(frozen=True, slots=True)

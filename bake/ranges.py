@@ -10,6 +10,7 @@ import numpy as np
 
 from ..rig import chains, compat
 from ..rig.errors import LimbIKError
+from ..rig.session import object_at
 from . import keys
 from .key_table import SAME_FRAME, key_frames
 from .match_range import chains_named
@@ -46,7 +47,7 @@ def control_keys(obj: Any, tips: Sequence[str], first: float, last: float) -> li
     found: set[float] = set()
     for chain in chains_named(obj, tips):
         for key, bone in filter(None, (chain.target_key, chain.pole_key)):
-            owner = bpy.data.objects[key]  # type: ignore[index]
+            owner = object_at(key)
             found.update(keys.keyed_frames(owner, [bone], first, last) if bone else _own_keys(owner, first, last))
     return _some(sorted(found), "targets", first, last)
 

@@ -15,6 +15,7 @@ from ..rig.chains import ChainSetup
 from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation
 from ..rig.sampling import sample
+from ..rig.session import object_at
 from . import keys
 from .key_table import SAME_FRAME
 from .match_fk import Turns, read_seen, rotation_rows
@@ -130,7 +131,7 @@ def _match_targets(context: Any, obj: Any, chains: Sequence[ChainSetup], first: 
 
 
 def _own_channels(run: Evaluation, control: Control) -> match.Channels:
-    owner = match.owner_of(bpy.data.objects[control[0]].evaluated_get(run.depsgraph), control[1])  # type: ignore[index]
+    owner = match.owner_of(object_at(control[0]).evaluated_get(run.depsgraph), control[1])
     return match.Channels(tuple(owner.location), fk_pose.read_raw(owner))
 
 

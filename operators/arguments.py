@@ -7,7 +7,7 @@ Everything works without a window and without an active object where ``armature`
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import bpy
 from bpy.props import BoolProperty, IntProperty, StringProperty
@@ -191,7 +191,7 @@ class OverRange:
 
     def has_range(self) -> bool:
         """Whether frames were named: by ``use_range``, or by a script that just gives them."""
-        properties: Any = self.properties  # type: ignore[attr-defined]
+        properties = cast(Any, self).properties
         if properties.is_property_set("use_range"):
             return self.use_range
         return bool(properties.is_property_set("frame_start") or properties.is_property_set("frame_end"))
@@ -200,7 +200,7 @@ class OverRange:
         """First and last frame as named; None where the animation's own counts."""
         if not self.has_range():
             return None, None
-        properties: Any = self.properties  # type: ignore[attr-defined]
+        properties = cast(Any, self).properties
         is_set = properties.is_property_set
         return (
             float(self.frame_start) if is_set("frame_start") else None,

@@ -20,6 +20,7 @@ from .crowd_fixed import Asked, Member, fixed_of
 from .crowd_plan import Floats, Plan, plan_of
 from .crowd_turn import Limbs
 from .readouts import IDLE, Readout
+from .session import pose_bones
 
 if TYPE_CHECKING:
     from .evaluate import Evaluation, Rig
@@ -87,7 +88,7 @@ class _Free:
         rig = self.run.rigs.get(marks.key_of(obj))
         if rig is not None and _is_held(rig, bone_name):
             return None
-        return evaluated.matrix_world @ evaluated.pose.bones[bone_name].matrix  # type: ignore[union-attr]
+        return evaluated.matrix_world @ pose_bones(evaluated)[bone_name].matrix
 
 
 def _is_held(rig: Rig, bone_name: str) -> bool:
@@ -103,7 +104,7 @@ def _ask(
 ) -> list[Asked]:
     """What is asked of the plain chains of a rig; those without weight are done at once."""
     key, found = marks.key_of(rig.obj), []
-    originals: Any = rig.obj.pose.bones  # type: ignore[union-attr]
+    originals: Any = pose_bones(rig.obj)
     turns_end, may_switch = plan.turns_end.tolist(), _may_switch(rig.obj, plan)
     for number, chain in enumerate(plan.chains):
         if only is not None and (key, chain.tip) not in only:

@@ -34,7 +34,7 @@ from . import (
 from .chains import ChainSetup, RigSetup, setup_of
 from .fk_pose import Raw
 from .raw_pose import RawPose
-from .session import armature_data, object_settings, pose_bones
+from .session import armature_data, object_at, object_settings, pose_bones
 from .spaces import PoseState
 
 IN_EDIT_MODE = "armature is in edit mode"
@@ -129,7 +129,7 @@ class Evaluation:
                 _note_objects(self, rig)
             obj = self.objects.get(key)
         if obj is None:
-            obj = self.objects[key] = bpy.data.objects[key]  # type: ignore[index]
+            obj = self.objects[key] = object_at(key)
         return obj
 
     def world(self, obj: bpy.types.Object) -> Matrix:

@@ -13,6 +13,8 @@ from typing import Any, cast
 
 import bpy
 
+from .session import object_at
+
 Key = tuple[str, str | None]
 # Up to so many look-ups by name cost less than one walk over all objects (measured: 15 against 90 us, 450 objects).
 FEW_LOOKUPS = 6
@@ -123,7 +125,7 @@ def rigs() -> list[bpy.types.Object]:
             return cast("list[bpy.types.Object]", found)
     _marks.known = {key_of(obj): None for obj in bpy.data.objects if has_traces(obj)}
     _marks.is_stale = False
-    return [bpy.data.objects[key] for key in _marks.known]  # type: ignore[index]
+    return [object_at(key) for key in _marks.known]
 
 
 def _found_again(keys: list[Key]) -> list[bpy.types.Object | None]:

@@ -13,6 +13,7 @@ import bpy
 
 from . import compat, marks
 from .chains import RigSetup, known_setup
+from .session import pose_bones
 
 # By session number: set-up and action for which the answer was found.
 _known: dict[int, tuple[RigSetup, int, bool]] = {}
@@ -45,7 +46,7 @@ def is_sure(obj: bpy.types.Object, setup: RigSetup) -> bool:
     animation = obj.animation_data
     if animation is None or animation.action is None or len(animation.nla_tracks):
         return False
-    bones: Any = obj.pose.bones  # type: ignore[union-attr]
+    bones: Any = pose_bones(obj)
     names = [bpy.utils.escape_identifier(setup.names[bone]) for bone in setup.held]
     wanted = [f'pose.bones["{name}"].rotation_quaternion' for name in names]
     playing = {(curve.data_path, curve.array_index) for curve in compat.fcurves_of(obj) if _plays(curve)}

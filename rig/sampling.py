@@ -18,6 +18,7 @@ import bpy
 from . import compat, dependency, fk_pose, live_pause, marks, needs, order
 from .chains import setup_of
 from .evaluate import Evaluation, evaluate
+from .session import object_at
 
 T = TypeVar("T")
 SCENE_NAME = "Limb IK Reading"
@@ -105,7 +106,7 @@ def visited(
 def _grounds(rigs: Sequence[bpy.types.Object]) -> list[bpy.types.Object]:
     """The surfaces that chains are kept above: their geometry has to be evaluated, not their place alone."""
     keys = {chain.ground_key[0]: None for rig in rigs for chain in setup_of(rig).chains if chain.ground_key is not None}
-    return [bpy.data.objects[key] for key in keys]  # type: ignore[index]
+    return [object_at(key) for key in keys]
 
 
 def _played_first(before: int | None, frame: float) -> range:

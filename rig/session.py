@@ -30,6 +30,17 @@ def armature_data(obj: bpy.types.Object) -> bpy.types.Armature:
     return cast(bpy.types.Armature, obj.data)
 
 
+def object_at(key: tuple[str, str | None]) -> bpy.types.Object:
+    """The object of a name and its library's path (None: of this file); the stubs know names only.
+
+    Raises:
+        KeyError: there is none.
+    """
+    objects: Any = bpy.data.objects
+    found: bpy.types.Object = objects[key]
+    return found
+
+
 def evaluated(obj: bpy.types.Object) -> bpy.types.Object:
     """The object as the dependency graph has it now."""
     return obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
