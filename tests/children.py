@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 import bpy
 
@@ -25,6 +26,14 @@ def command(code: str, *arguments: str) -> list[str]:
         return [sys.executable, "-c", code, *arguments]
     start = [bpy.app.binary_path, "-b", "--factory-startup", "--python-exit-code", "1", "--python-expr"]
     return [*start, ARGUMENTS_AFTER_DASHES + code, "--", *arguments]
+
+
+def package_folder(folder: Path) -> str:
+    """A folder inside ``folder`` from which a child can import this checkout as ``limb_ik``."""
+    place = folder / "package"
+    place.mkdir()
+    (place / "limb_ik").symlink_to(Path(__file__).resolve().parents[1], target_is_directory=True)
+    return str(place)
 
 
 def run(code: str, *arguments: str, variables: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:

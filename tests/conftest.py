@@ -61,6 +61,31 @@ def _unregister() -> None:
         PACKAGE.unregister()
 
 
+class _Exit:
+    """How the process ends: at once after pytest's last line, for Blender's own clean-up hangs.
+
+    In 4.5 it waits for ever once Rigify was enabled or an importer was called, with every test passed.
+    """
+
+    status = 0
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, exitstatus: int) -> None:
+        self.status = int(exitstatus)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_unconfigure(self) -> None:
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(self.status)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Have the process end at once, in the main process alone."""
+    config.pluginmanager.register(_Exit(), "limb_ik_exit")
+
+
 @pytest.fixture(scope="session")
 def extension() -> Iterator[ModuleType]:
     """The package ``limb_ik``, executed and registered, for the whole session."""

@@ -66,7 +66,7 @@ os._exit(0)
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("scenes")
-    done = children.run(SCRIPT, str(ROOT / "tests"), str(ROOT / ".typecheck"), str(folder))
+    done = children.run(SCRIPT, str(ROOT / "tests"), children.package_folder(folder), str(folder))
     lines = [line for line in done.stdout.splitlines() if line.startswith("FOUND")]
     assert lines, done.stderr[-2000:]
     result: dict[str, Any] = json.loads(lines[0].removeprefix("FOUND"))

@@ -100,8 +100,9 @@ os._exit(0)
 
 
 @pytest.fixture(scope="module")
-def found() -> dict[str, Any]:
-    done = children.run(SCRIPT, str(ROOT / "tests"), str(ROOT / ".typecheck"), *METARIGS)
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    package = children.package_folder(tmp_path_factory.mktemp("creatures"))
+    done = children.run(SCRIPT, str(ROOT / "tests"), package, *METARIGS)
     lines = [line for line in done.stdout.splitlines() if line.startswith("FOUND")]
     assert lines, done.stderr[-2000:]
     result: dict[str, Any] = json.loads(lines[0].removeprefix("FOUND"))
