@@ -31,7 +31,9 @@ def write(run: Evaluation, rigs: list[Rig], is_own: bool) -> int:
     """Write these rigs; returns how many changed. Rigs without a change are not tagged."""
     assert run.together is not None
     wanted, original = run.together.wanted, run.together.original
-    is_changed = np.abs(wanted - original).max(axis=1) > fk_pose.SAME_RAW
+    # The evaluated pose counts, too: a render of the frame that is shown evaluates FK beside originals that hold IK.
+    apart = np.maximum(np.abs(wanted - original), np.abs(wanted - run.together.evaluated))
+    is_changed = apart.max(axis=1) > fk_pose.SAME_RAW
     is_stored = (wanted != run.together.evaluated).any(axis=1)
     written = np.where(is_changed[:, None], wanted, original).astype(np.float32)
     to_clear = run.together.had_store & ~is_stored

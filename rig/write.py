@@ -35,7 +35,13 @@ def _write_rig(rig: Rig, is_own: bool) -> bool:
     bones: Any = pose_bones(rig.obj)
     before = RawPose(bones)
     wanted = {bone: _wanted(rig, bone, fk) for bone, fk in rig.fk.items()}
-    changed = {bone for bone, raw in wanted.items() if not fk_pose.is_same(before.raw(bone), raw)}
+    # The evaluated pose counts, too: a render of the frame that is shown evaluates FK beside originals that hold IK.
+    seen = rig.raw
+    changed = {
+        bone
+        for bone, raw in wanted.items()
+        if not (fk_pose.is_same(before.raw(bone), raw) and fk_pose.is_same(seen.raw(bone), raw))
+    }
     uid, names = rig.obj.session_uid, rig.setup.names
     for bone, raw in wanted.items():
         kept = raw if bone in changed else before.raw(bone)

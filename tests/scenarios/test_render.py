@@ -289,3 +289,44 @@ def test_hidden_and_excluded_targets_are_read_at_their_frame() -> None:
             assert rigs.tip_error(obj, "lo", tuple(eased)) <= 1e-5, name
             assert 0 < part < 1
         hide(False)
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "XYZ"])
+@pytest.mark.parametrize("is_keyed", [False, True])
+def test_a_still_of_the_frame_that_is_shown_has_the_pose_of_the_viewport(
+    tmp_path: Path, is_keyed: bool, mode: str
+) -> None:
+    """The original bones hold this very pose already, but the render's own evaluation does not."""
+    obj, _ = keyed_target()
+    for name in ("up", "lo", "hand"):
+        rigs.bone(obj, name).rotation_mode = mode
+        for frame in (1, 20) if is_keyed else ():
+            rigs.key_rotation(rigs.bone(obj, name), frame)
+    cube = glowing_cube(obj, "lo")
+    scene = bpy.context.scene
+    small_render(scene, tmp_path)
+    for frame in (1, 8, 8):
+        rigs.frame_set(frame)
+        place = rigs.world_position(cube)
+        scene.render.filepath = str(tmp_path / "still.png")
+        bpy.ops.render.render(write_still=True)
+        assert (centroid(tmp_path / "still.png") - Vector((place.x, place.z)) * 16 / 5).length <= 0.5
+
+
+def test_a_still_of_a_crowd_has_the_pose_of_the_viewport(tmp_path: Path) -> None:
+    """As many chains as are solved together."""
+    cubes = []
+    for number in range(4):
+        obj = rigs.l2s(name=f"Rig{number}")
+        target = rigs.empty(f"T{number}", (1.2, 0.01 * number, 0.5))
+        for name in ("up", "lo", "hand"):
+            rigs.key_rotation(rigs.bone(obj, name), 1)
+        rigs.add_chain_by_properties(obj, "lo", target, rigs.empty(f"P{number}", (0, -3, 0)))
+        cubes.append(glowing_cube(obj, "lo"))
+    scene = bpy.context.scene
+    small_render(scene, tmp_path)
+    rigs.frame_set(3)
+    place = rigs.world_position(cubes[0])
+    scene.render.filepath = str(tmp_path / "still.png")
+    bpy.ops.render.render(write_still=True)
+    assert (centroid(tmp_path / "still.png") - Vector((place.x, place.z)) * 16 / 5).length <= 0.5
