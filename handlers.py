@@ -7,7 +7,6 @@ Handlers hold no reference to Blender's data between calls.
 
 from __future__ import annotations
 
-import atexit
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
 
@@ -176,11 +175,10 @@ HANDLERS: dict[str, Callable[..., None]] = {
 
 
 def register() -> None:
-    """Attach each handler once; also take them away when the process ends. What is open is live at the next update."""
+    """Attach each handler once. What is open is live at the next update."""
     for name, handler in HANDLERS.items():
         getattr(bpy.app.handlers, name).append(handler)
     marks.mark_all()
-    atexit.register(_detach)
     if hasattr(bpy.data, "objects"):  # not while Blender starts; a file is loaded after that
         undo_post()
         for obj in marks.rigs():
@@ -190,7 +188,6 @@ def register() -> None:
 def unregister() -> None:
     """Take the handlers away and give every rig its FK pose back."""
     _detach()
-    atexit.unregister(_detach)
     if hasattr(bpy.data, "objects"):  # not while Blender shuts down
         with marks.quiet():
             for obj in marks.rigs():

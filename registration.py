@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
@@ -21,7 +22,10 @@ _registered = ExitStack()
 
 
 def register() -> None:
-    """Register everything, from properties to the command line; all or nothing."""
+    """Register everything, from properties to the command line; all or nothing.
+
+    At the end of the process it is taken away: Blender as a Python package crashes or hangs on what is left.
+    """
     with ExitStack() as undo:
         _do(undo, properties.register, properties.unregister)
         _do(undo, preferences.register, preferences.unregister)
@@ -33,6 +37,7 @@ def register() -> None:
         undo.callback(utils.unregister_cli_command, utils.register_cli_command(COMMAND, cli.command))
         _do(undo, handlers.register, handlers.unregister)
         _registered.push(undo.pop_all())
+    atexit.register(unregister)
 
 
 def _do(undo: ExitStack, act: Callable[[], None], take_back: Callable[[], None]) -> None:
@@ -42,4 +47,5 @@ def _do(undo: ExitStack, act: Callable[[], None], take_back: Callable[[], None])
 
 def unregister() -> None:
     """Take everything away; the FK pose comes back, the settings stay in the file. Harmless where nothing is."""
+    atexit.unregister(unregister)
     _registered.close()

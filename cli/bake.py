@@ -19,7 +19,7 @@ from ..bake import parts
 from ..bake.baking import bake as bake_objects
 from ..bake.baking import read_part
 from ..bake.options import BakeOptions, BakeReport
-from ..files.opening import check_readable, check_writable, motion_range, save_file, write_text
+from ..files.opening import check_readable, check_writable, make_folder, motion_range, save_file, write_text
 from ..rig import compat
 from ..rig.chains import tips
 from ..rig.errors import LimbIKError
@@ -36,11 +36,13 @@ PART_SUFFIX = ".json"
 def bake(arguments: argparse.Namespace) -> tuple[str, int]:
     """The command ``bake``: what was done in words, and the exit status."""
     _check_frames(arguments.frames)
-    if arguments.report is not None:
-        check_writable(arguments.report, [arguments.report.suffix.lower()])
     if arguments.part is not None:
         return _read_part(arguments)
     pairs = jobs.outputs(arguments.files, arguments.output)
+    if len(pairs) > 1:
+        make_folder(arguments.output)
+    if arguments.report is not None:
+        check_writable(arguments.report, [arguments.report.suffix.lower()])
     if arguments.join and len(pairs) > 1:
         raise LimbIKError("--join puts the parts of one FILE together")
     is_one = len(pairs) == 1

@@ -29,6 +29,10 @@ PROGRAM = "limb-ik"
 DONE, FAILED = 0, 1
 SOLVERS = ("TWO_BONE", "LEG", "FABRIK", "LOOK_AT")
 MOTIONS = ("AUTO", "FK", "KEYS", "STILL")
+MOTION_HELP = (
+    "what becomes of the animation: fk, targets are offsets on it; keys, targets are keyed along it; "
+    "still, they stay where they are made; auto, fk where there is animation, else still (default: auto)"
+)
 AFTERS = ("MUTE", "REMOVE", "KEEP")
 
 
@@ -68,18 +72,25 @@ def _run(words: list[str]) -> int:
     except Exception:  # a fault of ours: told in full, and the process still ends with a status
         LOG.exception("%s: unexpected error", PROGRAM)
         return FAILED
-    if text:
-        print(text, flush=True)
-    return int(status)
+    return int(status) if _said(text) else FAILED
+
+
+def _said(text: str) -> bool:
+    """Print a result; False where who reads it has gone, as ``| head`` does."""
+    try:
+        if text:
+            print(text, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python's own flush at exit would fail, too
+        return False
+    return True
 
 
 def _register_where_needed() -> None:
-    """With the bpy wheel nobody has enabled the extension; a handler left at exit would crash 4.2 and hang 4.5."""
+    """With the bpy wheel nobody has enabled the extension."""
     if hasattr(bpy.types.PoseBone, "limb_ik_solver"):
         return
-    package = sys.modules[__name__.rsplit(".", 2)[0]]
-    package.register()
-    atexit.register(package.unregister)
+    sys.modules[__name__.rsplit(".", 2)[0]].register()
 
 
 def _leave(status: int) -> NoReturn:
@@ -147,7 +158,7 @@ def _add_add(commands: _Commands) -> None:
     what.add_argument("--chain", type=_chain, metavar="ROOT:TIP[:END]", help="one chain by its bones")
     what.add_argument("--setup", metavar="JSON", type=Path, help="the chains that an inspect printed")
     command.add_argument("--solver", type=str.upper, choices=SOLVERS, help="of --chain (default: by its length)")
-    command.add_argument("--motion", type=str.upper, choices=MOTIONS, default="AUTO", help="(default: auto)")
+    command.add_argument("--motion", type=str.upper, choices=MOTIONS, default="AUTO", help=MOTION_HELP)
     _add_trust(command)
 
 

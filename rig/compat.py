@@ -21,6 +21,8 @@ HAS_POSE_BONE_SELECT = bpy.app.version >= (5, 0, 0)
 # Motion paths are computed without calling handlers there, so they show what the handlers would have changed: FK.
 HIDES_IK_FROM_MOTION_PATHS = bpy.app.version >= (5, 0, 0)
 
+# What the path of every animatable setting of a chain has in it.
+OWN_SETTING = '"].limb_ik_'
 # A path no data has: its curve exists for an instant, so that Blender itself picks or makes the slot.
 _SLOT_PROBE_PATH = '["limb_ik_slot_probe"]'
 
@@ -125,13 +127,18 @@ def remove_fcurve(id_block: bpy.types.ID, curve: bpy.types.FCurve) -> None:
 def animation_range(id_block: bpy.types.ID) -> tuple[float, float] | None:
     """First and last frame that the data-block's own animation has, in scene time.
 
+    Keys of Limb IK's settings don't make a clip longer: an ease begins before the first contact. Where there are
+    no others they count.
+
     The active action's keys for its slot (in NLA tweak mode where the strip plays
     them), else the NLA strips that play, else None. Units: frames.
     """
     anim = _anim_data(id_block)
     if anim is None:
         return None
-    ranges = [tuple(cast(Any, curve.range())) for curve in fcurves_of(id_block) if len(curve.keyframe_points)]
+    curves = [curve for curve in fcurves_of(id_block) if len(curve.keyframe_points)]
+    motion = [curve for curve in curves if OWN_SETTING not in curve.data_path]
+    ranges = [tuple(cast(Any, curve.range())) for curve in motion or curves]
     if ranges:
         ends = (min(start for start, _ in ranges), max(end for _, end in ranges))
         first, last = sorted(anim.nla_tweak_strip_time_to_scene(end) for end in ends)
