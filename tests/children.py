@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import bpy
+import pytest
 
 ARGUMENTS_AFTER_DASHES = "import sys; sys.argv = ['-c', *sys.argv[sys.argv.index('--') + 1 :]]\n"
 LIMIT_S = 300
@@ -18,6 +19,11 @@ LIMIT_S = 300
 def is_full_blender() -> bool:
     """Whether this is the Blender program; the bpy package has no binary of its own."""
     return bool(bpy.app.binary_path)
+
+
+NEEDS_PACKAGE = pytest.mark.skipif(
+    is_full_blender(), reason="starts the Python that imports bpy, which a full Blender does not have"
+)
 
 
 def command(code: str, *arguments: str) -> list[str]:

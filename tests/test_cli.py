@@ -19,6 +19,7 @@ from limb_ik.files import opening as files
 from limb_ik.rig import setup
 from mathutils import Quaternion
 
+import children
 import rigs
 
 FK_KEPT = 1e-4
@@ -102,6 +103,7 @@ def rotations(frames: Iterable[int]) -> dict[tuple[int, str], Quaternion]:
 # Inspect
 
 
+@children.NEEDS_PACKAGE
 @pytest.mark.parametrize("source", ["bvh/makehuman_walk1.bvh", "gltf/RobotExpressive.glb", "rigs/mpfb_default.blend"])
 def test_inspect_prints_limbs_as_json(run: Run, data_dir: Path, source: str) -> None:
     status, out, err = run("inspect", data_dir / source)
@@ -336,6 +338,7 @@ def test_a_fault_of_ours_is_told_in_full_and_has_a_status(
 # Many files
 
 
+@children.NEEDS_PACKAGE
 def test_one_bad_file_costs_the_others_nothing(run: Run, tmp_path: Path) -> None:
     good = [saved_rig(tmp_path / f"{name}.blend") for name in "ab"]
     bad = tmp_path / "bad.blend"
@@ -372,12 +375,14 @@ def test_two_files_never_become_one(run: Run, tmp_path: Path) -> None:
 # A process of its own
 
 
+@children.NEEDS_PACKAGE
 def test_a_process_prints_results_alone_and_ends(data_dir: Path) -> None:
     done = run_process("inspect", data_dir / "gltf" / "CesiumMan.glb")
     assert (done.returncode, done.stderr) == (0, "")
     assert len(json.loads(done.stdout)["armatures"][0]["limbs"]) == 4
 
 
+@children.NEEDS_PACKAGE
 @pytest.mark.parametrize("is_hidden", [False, True])
 def test_a_blocked_python_driver_stops_the_bake_and_is_named(run: Run, tmp_path: Path, is_hidden: bool) -> None:
     path = saved_rig(tmp_path / "in.blend")
@@ -391,6 +396,7 @@ def test_a_blocked_python_driver_stops_the_bake_and_is_named(run: Run, tmp_path:
     assert done.returncode == 0, done.stderr
 
 
+@children.NEEDS_PACKAGE
 def test_a_driver_that_fails_stops_the_bake_though_scripts_may_run(run: Run, tmp_path: Path) -> None:
     """After a failed driver Blender 4.5 hangs at exit; the command ends all the same."""
     path = saved_rig(tmp_path / "in.blend")
@@ -400,6 +406,7 @@ def test_a_driver_that_fails_stops_the_bake_though_scripts_may_run(run: Run, tmp
     assert "a Python driver that the rig needs fails (T: location[1] = no_such_name + 1)" in done.stderr
 
 
+@children.NEEDS_PACKAGE
 @pytest.mark.parametrize(
     ("name", "expression"), [("Far", "len(bpy.data.objects)"), ("T", "frame * 0.01")], ids=["not needed", "simple"]
 )

@@ -13,9 +13,10 @@ import pytest
 from limb_ik.cli import jobs as cli_jobs
 from limb_ik.files import opening as files
 
+import children
 import rigs
 
-pytestmark = pytest.mark.usefixtures("blank")
+pytestmark = [pytest.mark.usefixtures("blank"), children.NEEDS_PACKAGE]
 
 FARM = Path(__file__).resolve().parent.parent / "farm"
 LIMIT_S = 120

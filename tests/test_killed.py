@@ -13,9 +13,11 @@ import pytest
 from limb_ik.cli import jobs as cli_jobs
 from limb_ik.files import opening as files
 
+import children
 import rigs
 
 pytestmark = [
+    children.NEEDS_PACKAGE,
     pytest.mark.usefixtures("blank"),
     pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL"),
 ]

@@ -6,12 +6,12 @@ In a process of its own: with Rigify once enabled, Blender 4.5 hangs when it end
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+import children
 
 TESTS = Path(__file__).resolve().parent.parent
 SCRIPT = """
@@ -63,7 +63,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     (folder / "package" / "limb_ik").symlink_to(TESTS.parent, target_is_directory=True)
     out = folder / "found.json"
     script = SCRIPT.format(tests=str(TESTS), package=str(folder / "package"), out=str(out))
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    done = children.run(script)
     assert out.exists(), done.stderr[-2000:]
     result: dict[str, Any] = json.loads(out.read_text())
     return result

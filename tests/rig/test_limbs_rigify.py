@@ -8,13 +8,12 @@ limbs like those that are generated here.
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from limb_ik.rig.limbs import Limb, RestBone, find_limbs
+
+import children
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -94,9 +93,9 @@ def skeletons(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[RestB
     (folder / "limb_ik").mkdir()
     (folder / "limb_ik" / "__init__.py").write_text(f"__path__ = [{str(ROOT)!r}]", encoding="utf-8")
     wanted = json.dumps({"metarigs": list(METARIGS), "generated": list(GENERATED)})
-    command = [sys.executable, "-c", SCRIPT, wanted, str(folder / "found.json")]
-    environment = {**os.environ, "PYTHONPATH": str(folder)}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, check=False)
+    done = children.run(
+        f"import sys; sys.path.insert(0, {str(folder)!r})\n{SCRIPT}", wanted, str(folder / "found.json")
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     found = json.loads((folder / "found.json").read_text(encoding="utf-8"))
     return {name: tuple(RestBone(**bone) for bone in bones) for name, bones in found.items()}
