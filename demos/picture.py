@@ -251,12 +251,22 @@ def _band(view: View) -> bpy.types.Object:
     return band
 
 
+def _has_denoiser(cycles: Any) -> bool:
+    """Whether this Blender was built with a denoiser for the processor; some distributions leave it out."""
+    try:
+        cycles.denoiser = 'OPENIMAGEDENOISE'
+    except TypeError:
+        return False
+    return True
+
+
 def _render_settings(view: View) -> None:
     scene = current_scene()
     cast(Any, scene.render).engine = 'CYCLES'
     cycles = cast(Any, scene).cycles
     cycles.device, cycles.samples, cycles.max_bounces, cycles.diffuse_bounces = 'CPU', SAMPLES, 2, 1
-    cycles.use_denoising, cycles.denoising_quality, cycles.denoising_prefilter = True, 'FAST', 'NONE'
+    cycles.use_denoising = _has_denoiser(cycles)
+    cycles.denoising_quality, cycles.denoising_prefilter = 'FAST', 'NONE'
     scene.render.resolution_x, scene.render.resolution_y = view.width_px, view.height_px
     scene.render.resolution_percentage = 100
     scene.render.image_settings.file_format = 'PNG'

@@ -6,8 +6,10 @@ parent, don't deform and lie in a bone collection of their own.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import combinations
 from typing import Any, cast
 
 import bpy
@@ -15,7 +17,7 @@ from mathutils import Matrix
 
 from . import marks
 from .errors import LimbIKError
-from .session import armature_data
+from .session import armature_data, pose_bones
 
 COLLECTION = "Limb IK Controls"
 # Of empties where the viewport's wires have objects' colours; of bones one of Blender's colour sets.
@@ -72,6 +74,45 @@ def make_bone(context: bpy.types.Context, armature: bpy.types.Object, name: str,
         made = bone.name
     _bone_collection(data).assign(data.bones[made])
     return str(made)
+
+
+def shape(obj: bpy.types.Object, bone_name: str, role: str) -> None:
+    """Give a control bone the outline of its role, as large as the bone: a box for a target, rings for a pole."""
+    bone = pose_bones(obj)[bone_name]
+    name = SHAPE_NAMES[role]
+    found = bpy.data.objects.get((name, None))
+    if found is None:
+        mesh = bpy.data.meshes.new(name)
+        mesh.from_pydata(*OUTLINES[role](), [])
+        found = bpy.data.objects.new(name, mesh)  # in no scene: bones alone show it
+    bone.custom_shape = found
+    bone.custom_shape_scale_xyz = (0.5, 0.5, 0.5)
+
+
+def _box() -> tuple[list[tuple[float, float, float]], list[tuple[int, int]]]:
+    corners = [(float(x), float(y), float(z)) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
+    pairs = combinations(range(8), 2)
+    return corners, [(a, b) for a, b in pairs if sum(x != y for x, y in zip(corners[a], corners[b], strict=True)) == 1]
+
+
+def _rings() -> tuple[list[tuple[float, float, float]], list[tuple[int, int]]]:
+    """Three circles about the axes."""
+    points: list[tuple[float, float, float]] = []
+    edges: list[tuple[int, int]] = []
+    for axis in range(3):
+        start = len(points)
+        for number in range(RING_POINTS):
+            angle = math.tau * number / RING_POINTS
+            flat = [math.cos(angle), math.sin(angle)]
+            flat.insert(axis, 0.0)
+            points.append((flat[0], flat[1], flat[2]))
+            edges.append((start + number, start + (number + 1) % RING_POINTS))
+    return points, edges
+
+
+SHAPE_NAMES = {"target": "Limb IK Target", "pole": "Limb IK Pole"}
+OUTLINES = {"target": _box, "pole": _rings}
+RING_POINTS = 24
 
 
 def _bone_collection(data: bpy.types.Armature) -> bpy.types.BoneCollection:

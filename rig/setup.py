@@ -200,6 +200,7 @@ def _make_controls(
         place_arm = Matrix.LocRotScale(place_arm.translation, place_arm.to_quaternion(), None)
         if plan.target_kind == 'BONE':
             made, bone = obj, controls.make_bone(context, obj, label, place_arm, size * length)
+            controls.shape(obj, bone, role)
         else:
             label = label if label.startswith(obj.name) else f"{obj.name}_{label}"
             made, bone = controls.make_empty(context, obj, label, place_arm, size * length, CONTROL_SHAPES[role]), ""

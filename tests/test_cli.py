@@ -318,7 +318,7 @@ def test_other_formats_hold_the_rig_and_none_of_its_controls(run: Run, tmp_path:
     arm = rigs.rig("L2B")
     rigs.key_rotation(rigs.turn(arm, "up", "X", 0.3), 1)
     setup.add_chain(bpy.context, arm, setup.ChainPlan("lo", end_bone="hand", target_kind=kind))
-    assert len(bpy.data.objects) + len(arm.pose.bones) == 1 + 3 + 2
+    assert len(bpy.context.scene.objects) + len(arm.pose.bones) == 1 + 3 + 2
     files.save_file(tmp_path / "in.blend")
     assert run("bake", tmp_path / "in.blend", "-o", tmp_path / "out.glb", "--frames", "1:2")[0] == 0
     files.open_file(tmp_path / "out.glb")

@@ -174,6 +174,7 @@ def test_a_crash_in_an_importer_is_a_sentence_and_status_1(
     assert err.startswith("limb-ik: Blender crashed (") and err.endswith(") while it worked on walk.bvh\n"), err
 
 
+@children.NEEDS_PACKAGE
 def test_the_process_that_reads_a_foreign_file_is_another_one(
     monkeypatch: pytest.MonkeyPatch, data_dir: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

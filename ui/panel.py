@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from .. import preferences
-from ..rig import active, compat
+from ..rig import active, compat, render_lock
 from . import words
 
 CATEGORY = "Limb IK"
@@ -64,6 +64,9 @@ def _hints(layout: Any, context: Any, obj: Any) -> None:
         words.message(layout, context, "Live is off: the FK pose shows everywhere", 'PAUSE')
     elif obj.data.pose_position == 'REST':
         words.message(layout, context, "The armature is in rest position", 'ARMATURE_DATA')
+    if render_lock.needs_locked_interface(context.scene):
+        words.message(layout, context, "Renders and the screen share the pose: lock the interface while rendering")
+        layout.prop(context.scene.render, "use_lock_interface", toggle=True)
     if compat.HIDES_IK_FROM_MOTION_PATHS and obj.animation_visualization.motion_path.has_motion_paths:
         words.message(layout, context, "Motion paths show the FK pose: bake IK to see its path")
 

@@ -88,6 +88,9 @@ def test_bones_as_targets(body: bpy.types.Object) -> None:
     bone: Any = body.pose.bones["forearm.L"]
     made = body.data.bones[bone.limb_ik_target_bone]
     assert bone.limb_ik_target == body and made.parent is None and not made.use_deform
+    shapes = {body.pose.bones[name].custom_shape for name in (bone.limb_ik_target_bone, bone.limb_ik_pole_bone)}
+    assert {shape.name: len(shape.data.edges) for shape in shapes} == {"Limb IK Target": 12, "Limb IK Pole": 72}
+    assert all(shape.name not in bpy.context.scene.objects for shape in shapes)
     assert rigs.pose_distance(before, rigs.evaluated_pose(body), before.keys()) < STAYS
     ops.limb_ik.remove_chain(armature="Body", tips="forearm.L")
     assert set(body.data.bones.keys()) == set(before)
