@@ -132,7 +132,22 @@ class TipsArgument:
         )
 
 
-class OnChains(TipsArgument, OnArmature):
+class WithChains(OnArmature):
+    """An operator on an armature that has chains; ``NO_CHAIN`` says what is missing in the view."""
+
+    NO_CHAIN = "The armature has no IK chain"
+
+    @classmethod
+    def poll_in_view(cls, context: Any) -> bool:
+        if not super().poll_in_view(context):
+            return False
+        obj = active.active_armature(context)
+        if obj is None or not active.tip_names(obj):
+            return cls.refuse(cls.NO_CHAIN)
+        return True
+
+
+class OnChains(TipsArgument, WithChains):
     """An operator on chains: those named, else the active one or all of the armature."""
 
     if TYPE_CHECKING:
@@ -143,15 +158,6 @@ class OnChains(TipsArgument, OnArmature):
             description="Only the chain of the active bone, not all chains of the armature",
             default=True,
         )
-
-    @classmethod
-    def poll_in_view(cls, context: Any) -> bool:
-        if not super().poll_in_view(context):
-            return False
-        obj = active.active_armature(context)
-        if obj is None or not active.tip_names(obj):
-            return cls.refuse("The armature has no IK chain")
-        return True
 
     def chosen(self, context: Any, obj: Any) -> list[str]:
         """Tips of the chains to work on, at least one.

@@ -9,17 +9,17 @@ from bpy.props import BoolProperty, FloatProperty
 
 from ..bake import contact_markers, contacts, planting
 from ..bake.ranges import frames_between
-from ..rig import active
 from ..solvers.contacts import SHORTEST_S
-from .arguments import OnArmature, OverRange, TipsArgument, counted, split_names
+from .arguments import OverRange, TipsArgument, WithChains, counted, split_names
 
 
-class LIMB_IK_OT_detect_contacts(OverRange, TipsArgument, OnArmature, bpy.types.Operator):
+class LIMB_IK_OT_detect_contacts(OverRange, TipsArgument, WithChains, bpy.types.Operator):
     """Find the frames in which feet are at rest, from the motion, and mark them in the timeline"""
 
     bl_idname = "limb_ik.detect_contacts"
     bl_label = "Detect Contacts"
     bl_options = {'REGISTER', 'UNDO'}
+    NO_CHAIN = "The armature has no IK chain: add IK to its legs first"
 
     if TYPE_CHECKING:
         hands: bool
@@ -45,15 +45,6 @@ class LIMB_IK_OT_detect_contacts(OverRange, TipsArgument, OnArmature, bpy.types.
             soft_max=1.0,
         )
         plant: BoolProperty(name="Plant", description="Plant what was found at once", options={'SKIP_SAVE'})
-
-    @classmethod
-    def poll_in_view(cls, context: Any) -> bool:
-        if not super().poll_in_view(context):
-            return False
-        obj = active.active_armature(context)
-        if obj is None or not active.tip_names(obj):
-            return cls.refuse("The armature has no IK chain: add IK to its legs first")
-        return True
 
     def work(self, context: Any) -> str:
         obj = self.rig(context)

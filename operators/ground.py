@@ -9,17 +9,17 @@ from bpy.props import BoolProperty, FloatProperty, StringProperty
 
 from ..bake import contact_markers, grounding
 from ..bake.grounding import GroundOptions
-from ..rig import active
 from ..rig.errors import LimbIKError
-from .arguments import OnArmature, OverRange, TipsArgument, split_names
+from .arguments import OverRange, TipsArgument, WithChains, split_names
 
 
-class LIMB_IK_OT_ground(OverRange, TipsArgument, OnArmature, bpy.types.Operator):
+class LIMB_IK_OT_ground(OverRange, TipsArgument, WithChains, bpy.types.Operator):
     """Put the feet on the surface of an object: targets and one offset of the hips are keyed over the range"""
 
     bl_idname = "limb_ik.ground"
     bl_label = "Ground Feet"
     bl_options = {'REGISTER', 'UNDO'}
+    NO_CHAIN = "The armature has no IK chain: add IK to its legs first"
 
     if TYPE_CHECKING:
         ground: str
@@ -48,15 +48,6 @@ class LIMB_IK_OT_ground(OverRange, TipsArgument, OnArmature, bpy.types.Operator)
             description="Lower the hips where a leg would be too short, and lift them uphill",
             default=True,
         )
-
-    @classmethod
-    def poll_in_view(cls, context: Any) -> bool:
-        if not super().poll_in_view(context):
-            return False
-        obj = active.active_armature(context)
-        if obj is None or not active.tip_names(obj):
-            return cls.refuse("The armature has no IK chain: add IK to its legs first")
-        return True
 
     def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
         """Ask for the ground; the selected mesh is proposed."""
