@@ -165,6 +165,26 @@ def test_passes_never_grow_the_error_and_keep_lengths(count: int, seed: int, rea
     assert points[0] == row.root
 
 
+def test_ten_thousand_random_chains_never_grow_the_error() -> None:
+    """Reachable and not; lengths as well."""
+    source = random.Random(11)
+    for _ in range(10_000):
+        points = [(0.0, 0.0, 0.0)]
+        for _ in range(source.randint(2, 12)):
+            step = random_vector(source).normalized() * source.uniform(0.1, 2.0)
+            points.append(as_vec(Vector(points[-1]) + step))
+        lengths = [math.dist(a, b) for a, b in pairwise(points)]
+        target = as_vec(random_vector(source).normalized() * source.uniform(0.0, 1.3) * sum(lengths))
+        error = fabrik.error_of(points, target)
+        for _ in range(6):
+            points = fabrik.forward(fabrik.backward(points, lengths, target), lengths, (0.0, 0.0, 0.0))
+            left = fabrik.error_of(points, target)
+            assert left <= error + 1e-12 * sum(lengths)  # rounding
+            error = left
+        for (a, b), size in zip(pairwise(points), lengths, strict=True):
+            assert math.dist(a, b) == pytest.approx(size, abs=1e-6 * sum(lengths))
+
+
 def test_passes_stop_at_the_tolerance() -> None:
     row = read(bent(3, 1.0, 0.5))
     target = (0.5, 1.0, 1.0)
