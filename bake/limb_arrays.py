@@ -33,19 +33,6 @@ class Limbs(NamedTuple):
     is_fit: rows.Mask
 
 
-def local_matrices(locations: Floats, turns: Floats, scales: Floats) -> Floats:
-    """Matrices of local location, rotation (w x y z) and scale; any leading axes."""
-    w, x, y, z = np.moveaxis(turns, -1, 0)
-    found = np.zeros((*turns.shape[:-1], 4, 4))
-    found[..., 0, :3] = np.stack([1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)], axis=-1)
-    found[..., 1, :3] = np.stack([2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)], axis=-1)
-    found[..., 2, :3] = np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], axis=-1)
-    found[..., :3, :3] *= scales[..., None, :]
-    found[..., :3, 3] = locations
-    found[..., 3, 3] = 1.0
-    return found
-
-
 def is_even(matrices: Floats) -> rows.Mask:
     """Whether matrices (n × 4 × 4) are a rotation with one scale, not mirrored."""
     columns = matrices[:, :3, :3]

@@ -249,7 +249,7 @@ def _fk(read: Stretch) -> _FK:
     locations = np.array([row[0] for row in read.bases], dtype=np.float64).reshape(frames, -1, 3)[:, bones]
     scales = np.array([row[1] for row in read.bases], dtype=np.float64).reshape(frames, -1, 3)[:, bones]
     turns = np.array([[_quats(read, chain, part) for part in range(3)] for chain in range(count)])
-    bases = limb_arrays.local_matrices(locations, turns.transpose(2, 0, 1, 3), scales)
+    bases = rows.local_matrices(locations, turns.transpose(2, 0, 1, 3), scales)
     upper_frame = matrices[:, plan.parents[read.numbers]] @ offsets[:, 0]
     upper = upper_frame @ bases[:, :, 0]
     lower_frame = upper @ offsets[:, 1]

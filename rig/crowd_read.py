@@ -37,7 +37,7 @@ def read(members: Sequence[Member], fixed: Fixed) -> tuple[Limbs, Together]:
     poses, together = _read_poses(members, fixed)
     asked = [one for member in members for one in member.asked]
     bones, offsets, turns = fixed.bones, fixed.offsets, poses.turns[fixed.bones]
-    bases = _bases(poses.locations[bones], turns, poses.scales[bones])
+    bases = rows.local_matrices(poses.locations[bones], turns, poses.scales[bones])
     upper_frame = poses.matrices[fixed.parents] @ offsets[:, 0]
     upper = upper_frame @ bases[:, 0]
     lower_frame = _carrier(poses, fixed, 0, upper) @ offsets[:, 1]
@@ -171,19 +171,6 @@ def _put_local(turns: Floats, member: Member, start: int) -> None:
         for bone in member.plan.bones[one.number].tolist():
             if bone in known:
                 turns[start + bone] = known[bone]
-
-
-def _bases(locations: Floats, turns: Floats, scales: Floats) -> Floats:
-    """Matrices of local location, rotation and scale; any leading axes."""
-    w, x, y, z = np.moveaxis(turns, -1, 0)
-    found = np.zeros((*turns.shape[:-1], 4, 4))
-    found[..., 0, :3] = np.stack([1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)], axis=-1)
-    found[..., 1, :3] = np.stack([2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)], axis=-1)
-    found[..., 2, :3] = np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], axis=-1)
-    found[..., :3, :3] *= scales[..., None, :]
-    found[..., :3, 3] = locations
-    found[..., 3, 3] = 1.0
-    return found
 
 
 def _worlds(members: Sequence[Member]) -> Floats:
