@@ -127,11 +127,6 @@ def write_keys(id_block: bpy.types.ID, data_path: str, values: Floats, frames: F
     return rows.size
 
 
-def key_locations(obj: bpy.types.Object, frames: Floats, locations: Floats) -> int:
-    """Keys an object's location (frames × 3, in its parent's space); see ``write_keys``."""
-    return write_keys(obj, "location", locations, frames, "Object Transforms")
-
-
 def keyed_frames(obj: bpy.types.Object, bones: Iterable[str], first: float, last: float) -> list[float]:
     """The frames within first…last at which any channel of these bones has a key, rising.
 

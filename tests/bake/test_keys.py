@@ -228,7 +228,7 @@ def test_keys_of_any_property() -> None:
     target = bpy.data.objects.new("T", None)
     bpy.context.scene.collection.objects.link(target)
     places = np.column_stack((FRAMES, FRAMES**2, 0.0 * FRAMES))
-    assert keys.key_locations(target, FRAMES, places) == 30
+    assert keys.write_keys(target, "location", places, FRAMES) == 30
     assert keys.write_keys(target, "empty_display_size", FRAMES, FRAMES) == 10
     bpy.context.scene.frame_set(4)
     assert target.location == Vec((4.0, 16.0, 0.0))
