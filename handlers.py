@@ -15,7 +15,6 @@ from bpy.app.handlers import persistent
 
 from .rig import (
     copies,
-    crowd,
     dependency,
     fk_pose,
     history,
@@ -30,6 +29,7 @@ from .rig import (
     warm_start,
     write,
 )
+from .rig.crowd import solving as crowd
 from .rig.evaluate import evaluate
 
 Handler = TypeVar("Handler", bound=Callable[..., None])

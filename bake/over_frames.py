@@ -1,7 +1,7 @@
 """Plain two-bone chains over many frames: read frame by frame, solved for all frames in one go.
 
 The same answers as one evaluation a frame gives, for chains that stand for themselves
-(``crowd_plan`` says which) and hang on nothing that IK moves. Frames near an edge of the
+(``rig/crowd/plan`` says which) and hang on nothing that IK moves. Frames near an edge of the
 solver are named, so that they are evaluated one by one. This module must not write.
 """
 
@@ -16,8 +16,9 @@ import numpy as np
 from mathutils import Matrix
 from numpy.typing import NDArray
 
-from ..rig import channels, crowd_plan, fk_pose, marks, solve_chain
+from ..rig import channels, fk_pose, marks, solve_chain
 from ..rig.chains import ChainSetup, setup_of
+from ..rig.crowd import plan as crowd_plan
 from ..rig.evaluate import Evaluation
 from ..rig.session import object_at
 from ..solvers import batch, rotations, rows

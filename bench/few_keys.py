@@ -30,7 +30,7 @@ sys.modules.setdefault("limb_ik", importlib.util.module_from_spec(spec))  # not 
 
 from limb_ik.bake import chain_error, keys, reduce  # noqa: E402
 from limb_ik.rig import compat  # noqa: E402
-from limb_ik.rig.limb_skeleton import rest_skeleton  # noqa: E402
+from limb_ik.rig.limb_finding.skeleton import rest_skeleton  # noqa: E402
 from limb_ik.rig.limbs import find_limbs  # noqa: E402
 
 

@@ -21,7 +21,7 @@ from ..files.opening import BLEND, armatures, check_writable, open_file, save_fi
 from ..properties import CHAIN_SPECS, END_ROTATIONS, JOINT_SPECS, PREFIX, SOLVERS
 from ..rig.chains import setup_of, tips
 from ..rig.errors import LimbIKError
-from ..rig.limb_skeleton import Limb, rest_skeleton
+from ..rig.limb_finding.skeleton import Limb, rest_skeleton
 from ..rig.limbs import find_limbs
 from ..rig.selection import plan_for
 from ..rig.session import current_scene, pose_bones

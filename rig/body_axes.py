@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from mathutils import Vector
 
-from .limb_skeleton import Kind, Limb, RestBone, Skeleton
+from .limb_finding.skeleton import Kind, Limb, RestBone, Skeleton
 
 CLEAR_DIRECTION = 0.3
 """A toe has to point this far off the leg's line, as a part of its length, to say where forward is."""

@@ -20,8 +20,6 @@ from ..solvers.chain import Status
 from ..solvers.rotations import Quat
 from . import (
     constrained,
-    crowd,
-    crowd_turn,
     dependency,
     fk_pose,
     hanging,
@@ -32,6 +30,8 @@ from . import (
     solve_chain,
 )
 from .chains import ChainSetup, RigSetup, setup_of
+from .crowd import solving as crowd
+from .crowd.turn import Together
 from .fk_pose import Raw
 from .raw_pose import RawPose
 from .session import armature_data, object_at, object_settings, pose_bones
@@ -116,7 +116,7 @@ class Evaluation:
     rigs: dict[marks.Key, Rig] = field(default_factory=dict)
     readouts: dict[tuple[marks.Key, str], readouts.Readout] = field(default_factory=dict)
     objects: dict[marks.Key, bpy.types.Object] = field(default_factory=dict)
-    together: crowd_turn.Together | None = None
+    together: Together | None = None
     _carrying: set[marks.Key] = field(default_factory=set)
     _has_noted: bool = False
 

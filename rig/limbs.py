@@ -1,9 +1,9 @@
 """Finding arms and legs on any skeleton: names, place in the chain, else shape.
 
 A limb is three places along one path from the root: upper, lower and, where there is
-one, end. Names give each bone the places it may have (``limb_names``); the path decides
+one, end. Names give each bone the places it may have (``limb_finding/names``); the path decides
 which it has. Bones between the three are legal. Skeletons without names go by shape
-(``limb_shapes``). Nothing of Blender is read or changed here.
+(``limb_finding/shapes``). Nothing of Blender is read or changed here.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import get_args
 
 from mathutils import Vector
 
-from . import limb_shapes
 from .body_axes import body_axes
-from .limb_names import read, words
-from .limb_paths import Named
-from .limb_skeleton import Kind, Limb, RestBone, Side, Skeleton, rest_skeleton
-from .limb_words import TOE
+from .limb_finding import shapes
+from .limb_finding.names import read, words
+from .limb_finding.paths import Named
+from .limb_finding.skeleton import Kind, Limb, RestBone, Side, Skeleton, rest_skeleton
+from .limb_finding.words import TOE
 
 __all__ = ["Kind", "Limb", "RestBone", "Side", "collapsed", "find_limbs", "rest_skeleton"]
 
@@ -163,7 +163,7 @@ def _as_creature(skeleton: Skeleton, limb: Limb) -> Limb:
     if toe is None or (limb.kind == "arm" and TOE not in read(toe).leg):
         return limb
     hip, knee, ankle, ground = (skeleton.head(name) for name in (limb.upper, limb.lower, limb.end, toe))
-    if not limb_shapes.is_steep_foot(hip, knee, ankle, ground):
+    if not shapes.is_steep_foot(hip, knee, ankle, ground):
         return limb
     tips = [limb.end]
     hoof = _next_bone(skeleton, toe)
@@ -179,7 +179,7 @@ def _next_bone(skeleton: Skeleton, name: str) -> str | None:
 
 
 def _by_shape(named: Named) -> list[Limb]:
-    pairs = limb_shapes.find_pairs(named.skeleton, lambda name: named.readings[name].is_silent)
+    pairs = shapes.find_pairs(named.skeleton, lambda name: named.readings[name].is_silent)
     return [
         _limb(named.skeleton, kind, named.readings[triple[0]].side, *triple)
         for kind, pair in pairs

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from . import compat, limb_names, limbs
+from . import compat, limbs
 from .errors import LimbIKError
+from .limb_finding.names import words
 from .setup import ChainPlan
 
 # What solver='AUTO' takes for bones that look at something, in either kind of selection.
@@ -92,7 +93,7 @@ def _guess_solver(obj: Any, root: str, tip: str, chain_length: int) -> str:
 
 
 def _is_looking(tip: str) -> bool:
-    return bool(LOOKING & set(limb_names.words(tip)))
+    return bool(LOOKING & set(words(tip)))
 
 
 def _limb_at(obj: Any, tip: str) -> limbs.Limb | None:

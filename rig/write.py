@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import crowd_write, fk_pose, history, marks, originals, readouts
+from . import fk_pose, history, marks, originals, readouts
+from .crowd import write as crowd_write
 from .evaluate import Evaluation, Rig
 from .fk_pose import Raw
 from .raw_pose import RawPose

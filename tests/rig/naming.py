@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from limb_ik.rig.limb_skeleton import Point, RestBone
+from limb_ik.rig.limb_finding.skeleton import Point, RestBone
 
 SIDES = {"L": ("Left", "left", "L", "l", "左"), "R": ("Right", "right", "R", "r", "右")}
 

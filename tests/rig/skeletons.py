@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from limb_ik.rig.limb_skeleton import RestBone
+from limb_ik.rig.limb_finding.skeleton import RestBone
 from mathutils import Matrix, Vector
 
 DATA = Path(os.environ.get("LIMB_IK_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))

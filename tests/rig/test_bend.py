@@ -17,7 +17,7 @@ from limb_ik.rig.bend import (
     body_forward,
     to_bone,
 )
-from limb_ik.rig.limb_skeleton import Kind, Limb, RestBone
+from limb_ik.rig.limb_finding.skeleton import Kind, Limb, RestBone
 from limb_ik.rig.limbs import find_limbs
 from mathutils import Euler, Matrix, Quaternion, Vector
 

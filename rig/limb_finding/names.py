@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from .limb_skeleton import Kind
-from .limb_words import (
+from .skeleton import Kind
+from .words import (
     ARM_WORDS,
     BARE_WORDS,
     FILLER_WORDS,

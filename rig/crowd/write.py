@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..solvers import rows
-from . import fk_pose, history, originals
-from .crowd_turn import Singles
-from .fk_pose import Raw
-from .raw_pose import read_channel, write_channel
-from .session import pose_bones
+from ...solvers import rows
+from .. import fk_pose, history, originals
+from ..fk_pose import Raw
+from ..raw_pose import read_channel, write_channel
+from ..session import pose_bones
+from .turn import Singles
 
 if TYPE_CHECKING:
-    from .evaluate import Evaluation, Rig
+    from ..evaluate import Evaluation, Rig
 
 QUATERNION = "rotation_quaternion"
 

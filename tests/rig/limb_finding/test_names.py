@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from limb_ik.rig.limb_names import noise, read, words
-from limb_ik.rig.limb_words import END, GIRDLE, LOWER, UPPER
+from limb_ik.rig.limb_finding.names import noise, read, words
+from limb_ik.rig.limb_finding.words import END, GIRDLE, LOWER, UPPER
 
 
 @pytest.mark.parametrize(

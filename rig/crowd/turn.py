@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..solvers import batch, blending, rows
-from .crowd_plan import Floats, Numbers
+from ...solvers import batch, blending, rows
+from .plan import Floats, Numbers
 
 Singles = NDArray[np.float32]
 

@@ -14,10 +14,10 @@ import numpy as np
 from mathutils import Vector
 from numpy.typing import NDArray
 
-from ..solvers import rotations, vectors
-from ..solvers.chain import JointKind
-from ..solvers.rotations import Quat
-from .chains import ChainSetup, RigSetup
+from ...solvers import rotations, vectors
+from ...solvers.chain import JointKind
+from ...solvers.rotations import Quat
+from ..chains import ChainSetup, RigSetup
 
 Numbers = NDArray[np.intp]
 Floats = NDArray[np.float64]

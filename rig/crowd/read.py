@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..solvers import batch, rows, vectors
-from ..solvers.rotations import Quat
-from . import fk_pose, posed_chain
-from .crowd_fixed import Fixed, Member
-from .crowd_plan import Floats
-from .crowd_turn import Limbs, Singles, Together
-from .session import pose_bones
+from ...solvers import batch, rows, vectors
+from ...solvers.rotations import Quat
+from .. import fk_pose, posed_chain
+from ..session import pose_bones
+from .fixed import Fixed, Member
+from .plan import Floats
+from .turn import Limbs, Singles, Together
 
 IDENTITY_ROW = np.identity(4).reshape(16)
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from .limb_names import Reading, noise, read
-from .limb_skeleton import Kind, Skeleton
-from .limb_words import END, LOWER, UPPER, Slots
+from .names import Reading, noise, read
+from .skeleton import Kind, Skeleton
+from .words import END, LOWER, UPPER, Slots
 
 MOST_BETWEEN = 6
 """Bones between two places of a limb at most; three twist bones are common, more are another limb."""

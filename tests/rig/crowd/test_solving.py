@@ -7,7 +7,8 @@ import random
 
 import bpy
 import pytest
-from limb_ik.rig import compat, crowd, overwritten
+from limb_ik.rig import compat, overwritten
+from limb_ik.rig.crowd import solving as crowd
 from mathutils import Euler, Vector
 
 import rigs

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..solvers import rows
-from .chains import ChainSetup
-from .crowd_plan import Floats, Numbers, Plan
+from ...solvers import rows
+from ..chains import ChainSetup
+from .plan import Floats, Numbers, Plan
 
 if TYPE_CHECKING:
-    from .evaluate import Rig
+    from ..evaluate import Rig
 
 
 class Asked(NamedTuple):
@@ -45,7 +45,7 @@ class Member(NamedTuple):
 
 
 class Fixed(NamedTuple):
-    """Plans of all rigs in a row, see ``crowd_plan.Plan``; bones count through all rigs, from ``starts`` on.
+    """Plans of all rigs in a row, see ``plan.Plan``; bones count through all rigs, from ``starts`` on.
 
     ``held_by``: number of the rig of each held bone.
     """

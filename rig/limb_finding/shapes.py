@@ -13,7 +13,7 @@ from itertools import combinations, pairwise
 
 from mathutils import Vector
 
-from .limb_skeleton import Kind, Skeleton
+from .skeleton import Kind, Skeleton
 
 LENGTH_MISMATCH = 0.15
 """Largest difference of two mirrored segments, as a part of the longer one."""

@@ -8,14 +8,14 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from limb_ik.rig.limb_shapes import is_steep_foot
-from limb_ik.rig.limb_skeleton import RestBone
+from limb_ik.rig.limb_finding.shapes import is_steep_foot
+from limb_ik.rig.limb_finding.skeleton import RestBone
 from limb_ik.rig.limbs import find_limbs
 from mathutils import Euler, Matrix, Vector
 
-from . import naming
-from .naming import CONVENTIONS, skeleton
-from .skeletons import DATA, bones, fixture, nameless, needs_data
+from .. import naming
+from ..naming import CONVENTIONS, skeleton
+from ..skeletons import DATA, bones, fixture, nameless, needs_data
 
 BY_NAME = {convention.name: convention for convention in CONVENTIONS}
 
