@@ -248,6 +248,7 @@ def _fk(read: Stretch) -> _FK:
     bones, offsets = plan.bones[read.numbers], plan.offsets[read.numbers]
     matrices = _with_identity(np.array(read.matrices, dtype=np.float64).reshape(frames, -1, 4, 4).transpose(0, 1, 3, 2))
     locations = np.array([row[0] for row in read.bases], dtype=np.float64).reshape(frames, -1, 3)[:, bones]
+    locations[:, plan.is_connected[read.numbers]] = 0.0
     scales = np.array([row[1] for row in read.bases], dtype=np.float64).reshape(frames, -1, 3)[:, bones]
     turns = np.array([[_quats(read, chain, part) for part in range(3)] for chain in range(count)])
     bases = rows.local_matrices(locations, turns.transpose(2, 0, 1, 3), scales)

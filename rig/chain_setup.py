@@ -79,7 +79,7 @@ class RigSetup:
 
     ``offsets``: rest matrix of each bone in its parent's rest space (of roots: armature
     space). ``is_plain``: the bone inherits everything, so pose = parent · offset ·
-    basis. ``is_constrained``: something beside its own channels may move the bone: ``holds``.
+    basis. ``is_connected``: Blender ignores its location. ``is_constrained``: something beside its own channels may move the bone: ``holds``.
     ``driven``: a driver holds its rotation. ``held``: the bones that chains turn, and those whose FK is stored
     since one did.
     """
@@ -90,6 +90,7 @@ class RigSetup:
     children: tuple[tuple[int, ...], ...]
     offsets: tuple[Matrix, ...]
     is_plain: tuple[bool, ...]
+    is_connected: tuple[bool, ...]
     is_constrained: frozenset[int]
     driven: frozenset[int]
     chains: tuple[ChainSetup, ...]
@@ -98,7 +99,7 @@ class RigSetup:
 
 
 # What is known of a rig that was changed in edit mode: its pose bones have no bone to read until that ends (measured).
-UNREAD = RigSetup((), {}, (), (), (), (), frozenset(), frozenset(), (), ())
+UNREAD = RigSetup((), {}, (), (), (), (), (), frozenset(), frozenset(), (), ())
 
 
 def matrix_from(values: Any) -> Matrix:

@@ -41,6 +41,7 @@ def read_setup(obj: bpy.types.Object) -> RigSetup:
         children=tuple(tuple(row) for row in children),
         offsets=_offsets(obj, parents),
         is_plain=tuple(_is_plain(bone.bone) for bone in bones),
+        is_connected=tuple(bone.bone.use_connect and bone.parent is not None for bone in bones),
         is_constrained=frozenset(holds),
         driven=driven,
         chains=tuple(chain_problems.refuse_shared(found, parents)),

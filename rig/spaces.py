@@ -65,8 +65,9 @@ class PoseState:
         return self._under_parent(bone, self.bones[bone].matrix_basis)
 
     def _basis(self, bone: int, rotation: Quat) -> Matrix:
+        """The bone's own location and scale; connected bones keep a location that Blender leaves out of its matrix."""
         pose_bone = self.bones[bone]
-        return Matrix.LocRotScale(pose_bone.location, Quaternion(rotation), pose_bone.scale)
+        return Matrix.LocRotScale(pose_bone.matrix_basis.translation, Quaternion(rotation), pose_bone.scale)
 
     def _under_parent(self, bone: int, basis: Matrix) -> Matrix:
         parent, setup = self.setup.parents[bone], self.setup

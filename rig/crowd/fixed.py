@@ -53,6 +53,7 @@ class Fixed(NamedTuple):
     starts: list[int]
     bones: Numbers
     parents: Numbers
+    is_connected: NDArray[np.bool_]
     carriers: Numbers
     is_direct: NDArray[np.bool_]
     offsets: Floats
@@ -91,6 +92,7 @@ def _make_fixed(members: Sequence[Member], key: _Key) -> Fixed:
         starts=starts,
         bones=np.concatenate([plan.bones[numbers] + start for plan, numbers, start in pick]),
         parents=np.concatenate([plan.parents[numbers] + start for plan, numbers, start in pick]),
+        is_connected=np.concatenate([plan.is_connected[numbers] for plan, numbers, _ in pick]),
         carriers=np.concatenate([plan.carriers[numbers] + start for plan, numbers, start in pick]),
         is_direct=np.concatenate([plan.is_direct[numbers] for plan, numbers, _ in pick]),
         offsets=np.concatenate([plan.offsets[numbers] for plan, numbers, _ in pick]),

@@ -30,7 +30,7 @@ class Plan:
 
     ``bones``: upper, lower, end (of a chain without end bone: its lower again); ``parents``: of the upper bone, or the
     number of bones of the rig where it has none. ``offsets``: rest matrix of upper, lower and end in the parent's rest
-    space. ``carriers``: parents of lower and end bone; ``is_direct``: whether those are the upper and the lower bone.
+    space. ``is_connected``: bones whose location Blender ignores. ``carriers``: parents of lower and end bone; ``is_direct``: whether those are the upper and the lower bone.
     ``has_end``; ``hinges``: unit, root bone's local space; ``end_offsets``: quaternions, ``limb_ik_end_offset``.
     ``is_offset``: in FK space; ``rests``: places of target and pole at set-up, ``rest_turns``: the target's, inverted.
     ``held``: bones whose FK the rig keeps.
@@ -41,6 +41,7 @@ class Plan:
     bones: Numbers
     parents: Numbers
     offsets: Floats
+    is_connected: NDArray[np.bool_]
     carriers: Numbers
     is_direct: NDArray[np.bool_]
     has_end: NDArray[np.bool_]
@@ -79,6 +80,7 @@ def make_plan(setup: RigSetup) -> Plan:
         bones=bones,
         parents=np.array([len(setup.names) if one < 0 else one for one in parents], dtype=np.intp),
         offsets=np.array([[setup.offsets[bone] for bone in row] for row in bones], np.float64).reshape(-1, 3, 4, 4),
+        is_connected=np.array([[setup.is_connected[bone] for bone in row] for row in bones], np.bool_).reshape(-1, 3),
         carriers=carriers,
         is_direct=carriers == bones[:, :2],
         has_end=np.array([chain.end >= 0 for chain in chains], dtype=np.bool_),

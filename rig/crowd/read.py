@@ -37,7 +37,8 @@ def read(members: Sequence[Member], fixed: Fixed) -> tuple[Limbs, Together]:
     poses, together = _read_poses(members, fixed)
     asked = [one for member in members for one in member.asked]
     bones, offsets, turns = fixed.bones, fixed.offsets, poses.turns[fixed.bones]
-    bases = rows.local_matrices(poses.locations[bones], turns, poses.scales[bones])
+    locations = np.where(fixed.is_connected[..., None], 0.0, poses.locations[bones])
+    bases = rows.local_matrices(locations, turns, poses.scales[bones])
     upper_frame = poses.matrices[fixed.parents] @ offsets[:, 0]
     upper = upper_frame @ bases[:, 0]
     lower_frame = _carrier(poses, fixed, 0, upper) @ offsets[:, 1]

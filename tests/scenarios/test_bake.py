@@ -6,6 +6,7 @@ import itertools
 import math
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -926,3 +927,26 @@ def test_an_armature_scaled_to_nothing_for_some_frames() -> None:
     assert report.frames == 10
     after = recorded(obj, range(1, 11))
     assert_same(live[:4] + live[5:], after[:4] + after[5:])
+
+
+@pytest.mark.parametrize("is_one_go", [True, False])
+def test_connected_bones_with_keyed_locations_bake_as_they_are_seen(
+    is_one_go: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Blender ignores the location of connected bones, keyed or not."""
+    connected = [replace(spec, connected=bool(spec.parent)) for spec in rigs.RIGS["L2B"]]
+    obj, target = rigs.build(connected), rigs.empty("T", (0.3, -0.4, 1.1))
+    moving(target)
+    for frame in (1, 10):
+        for name in ("lo", "hand"):
+            rigs.bone(obj, name).location = (0.02 * frame, -0.3, 0.1)
+            rigs.bone(obj, name).keyframe_insert("location", frame=frame)
+    rigs.add_chain_by_properties(obj, "lo", target, end_bone="hand")
+    if not is_one_go:
+        monkeypatch.setattr(over_frames, "stretches", lambda works: None)
+    seen = recorded(obj, range(1, 11))
+    baked(obj, last=10)
+    for frame, pose in zip(range(1, 11), seen, strict=True):
+        rigs.frame_set(frame)
+        assert rigs.tip_error(obj, "lo", target, "hand") <= 2e-6
+        assert rigs.joint_distance(pose, rigs.evaluated_pose(obj)) <= 2e-6

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 
@@ -287,3 +288,21 @@ def test_constraints_in_a_circle_do_not_hang() -> None:
     rigs.add_chain_by_properties(obj, "lo", one)
     rigs.update()
     assert rigs.is_finite(obj)
+
+
+@pytest.mark.parametrize("count", [1, 5])
+@pytest.mark.parametrize("solver", ["TWO_BONE", "FABRIK"])
+def test_blender_ignores_the_location_of_connected_bones_and_so_does_ik(solver: str, count: int) -> None:
+    """Imported curves often move connected bones: the numbers are there, the bones stay. One rig and a crowd."""
+    connected = [dataclasses.replace(spec, connected=bool(spec.parent)) for spec in rigs.RIGS["L2B"]]
+    made = [rigs.build(connected, f"Rig {number}", location=(2.0 * number, 0, 0)) for number in range(count)]
+    targets = [rigs.empty("T", (2.0 * number + 0.3, -0.4, 1.1)) for number in range(count)]
+    for obj, target in zip(made, targets, strict=True):
+        for name in ("lo", "hand"):
+            rigs.bone(obj, name).location = (0.2, -0.3, 0.1)
+        rigs.add_chain_by_properties(obj, "lo", target, end_bone="hand", solver=solver)
+    for go in (rigs.update, lambda: rigs.frame_set(2)):
+        go()
+        for obj, target in zip(made, targets, strict=True):
+            assert rigs.bone(obj, "lo").limb_ik_status == "REACHED"
+            assert rigs.tip_error(obj, "lo", target, "hand") <= 2e-6
