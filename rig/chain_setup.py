@@ -79,7 +79,8 @@ class RigSetup:
 
     ``offsets``: rest matrix of each bone in its parent's rest space (of roots: armature
     space). ``is_plain``: the bone inherits everything, so pose = parent · offset ·
-    basis. ``is_connected``: Blender ignores its location. ``is_constrained``: something beside its own channels may move the bone: ``holds``.
+    basis. ``is_connected``: Blender ignores its location. ``is_constrained``: something beside its own channels may
+    move the bone: ``holds``.
     ``driven``: a driver holds its rotation. ``held``: the bones that chains turn, and those whose FK is stored
     since one did.
     """
