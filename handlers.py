@@ -57,11 +57,24 @@ def frame_change_pre(scene: bpy.types.Scene, *_: Any) -> None:
     """
     if live_pause.is_paused() or not marks.has_any():
         return
+    _mend_keys_of_frame_left(scene)
     history.clear()
     with marks.quiet():
         for obj in _rigs_in(scene):
             if not overwritten.is_likely(obj):
                 fk_pose.restore(obj)
+
+
+def _mend_keys_of_frame_left(scene: bpy.types.Scene) -> None:
+    """Put FK into keys that a script inserted on the frame that is left and gave no update for."""
+    layer, frame = bpy.context.view_layer, keyed_fk.shown_frame(scene)
+    depsgraph = layer.depsgraph if layer is not None and bpy.context.scene == scene else None
+    if frame is None or depsgraph is None or not depsgraph.id_type_updated('ACTION'):
+        return
+    overwritten.forget()
+    crowd.forget()
+    for obj in _held_by(depsgraph):
+        keyed_fk.put_fk_into_keys(obj, obj.evaluated_get(depsgraph), frame)
 
 
 def _rigs_in(scene: bpy.types.Scene) -> list[bpy.types.Object]:
@@ -80,6 +93,7 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
         return
     with warm_start.allowed(depsgraph):
         write.write(evaluate(depsgraph, _held_by(depsgraph), scene.frame_current_final, is_fresh=True))
+    keyed_fk.note_frame(scene)
 
 
 @_stays
@@ -100,6 +114,7 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
             keyed_fk.put_fk_into_keys(obj, obj.evaluated_get(depsgraph), frame)
     with warm_start.allowed(depsgraph):
         write.write(evaluate(depsgraph, rigs, frame, is_fresh=False))
+    keyed_fk.note_frame(scene)
 
 
 def _may_matter(depsgraph: bpy.types.Depsgraph) -> bool:
@@ -114,7 +129,7 @@ def _touched_rigs(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
     updated = [update.id.original for update in depsgraph.updates if update.id is not None]
     found = [obj for obj in updated if isinstance(obj, bpy.types.Object) and obj.type == 'ARMATURE']
     if depsgraph.id_type_updated('ACTION'):
-        found += [obj for obj in marks.rigs() if obj not in found and _is_tweaking(obj, updated)]
+        found += [obj for obj in marks.rigs() if obj not in found and _plays_one_of(obj, updated)]
     if depsgraph.id_type_updated('ARMATURE'):
         marks.names_may_have_changed()
         edited = {data for data in updated if isinstance(data, bpy.types.Armature)}
@@ -128,10 +143,10 @@ def _touched_rigs(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
     return touched
 
 
-def _is_tweaking(obj: bpy.types.Object, updated: Sequence[Any]) -> bool:
-    """Whether an armature's NLA strip is being tweaked and its action was edited: Blender tags the action alone."""
+def _plays_one_of(obj: bpy.types.Object, updated: Sequence[Any]) -> bool:
+    """Whether a rig's action was edited: Blender tags it alone for a key among others and in a tweaked strip."""
     anim = obj.animation_data
-    return anim is not None and anim.use_tweak_mode and anim.action in updated
+    return anim is not None and anim.action is not None and anim.action in updated
 
 
 @_stays

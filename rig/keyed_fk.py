@@ -17,6 +17,18 @@ from .session import pose_bones
 
 # Keys this near to the frame are on it, as Blender counts them.
 SAME_FRAME = 0.01
+# The frame that each scene shows, by its number in this session: Blender names only the next one when it leaves it.
+_shown: dict[int, float] = {}
+
+
+def note_frame(scene: bpy.types.Scene) -> None:
+    """Remember which frame a scene's rigs were solved for."""
+    _shown[scene.session_uid] = scene.frame_current_final
+
+
+def shown_frame(scene: bpy.types.Scene) -> float | None:
+    """The frame that a scene's rigs were last solved for; None before the first one."""
+    return _shown.get(scene.session_uid)
 
 
 def put_fk_into_keys(obj: bpy.types.Object, evaluated: bpy.types.Object, frame: float) -> int:

@@ -1,0 +1,69 @@
+"""Keys that are inserted while IK shows hold FK, among other keys too, and in a script's loop over frames."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+from mathutils import Quaternion
+
+import rigs
+
+pytestmark = pytest.mark.usefixtures("blank")
+
+X = (1.0, 0.0, 0.0)
+# Keys hold 32-bit floats, and a quaternion's four curves are interpolated apart: no unit length between two keys.
+EXACT = 1e-5
+
+
+def limb(mode: str = "QUATERNION") -> bpy.types.Object:
+    obj = rigs.l2b()
+    target, pole = rigs.empty("T", (0.6, -0.4, 1.2)), rigs.empty("P", (0, 3, 0.8))
+    rigs.bone(obj, "up").rotation_mode = mode
+    rigs.add_chain_by_properties(obj, "lo", target, pole, weight=0.5)
+    return obj
+
+
+def fk_angle(obj: bpy.types.Object, frame: float) -> float:
+    """How far FK turns "up" at a frame."""
+    rigs.bone(obj, "lo").limb_ik_mute = True
+    rigs.frame_set(frame)
+    angle = rigs.local_rotations(obj)["up"].angle
+    rigs.bone(obj, "lo").limb_ik_mute = False
+    rigs.frame_set(frame)
+    return float(angle)
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "XYZ", "AXIS_ANGLE"])
+@pytest.mark.parametrize("option", [set(), {"INSERTKEY_NEEDED"}, {"INSERTKEY_AVAILABLE"}])
+def test_a_key_among_others_holds_fk(mode: str, option: set[str]) -> None:
+    obj = limb(mode)
+    rigs.key_rotation(rigs.bone(obj, "up"), 1, Quaternion(X, 0.2))
+    rigs.key_rotation(rigs.bone(obj, "up"), 20, Quaternion(X, 0.8))
+    before = fk_angle(obj, 10)
+    shown = rigs.evaluated_pose(obj)
+    for _ in range(3):
+        rigs.bone(obj, "up").keyframe_insert(rigs.rotation_path(rigs.bone(obj, "up")), options=option)
+        rigs.update()
+    assert fk_angle(obj, 10) == pytest.approx(before, abs=EXACT)
+    assert rigs.pose_distance(shown, rigs.evaluated_pose(obj)) <= EXACT
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "XYZ"])
+def test_a_script_that_goes_from_frame_to_frame_and_keys_stores_fk(mode: str) -> None:
+    obj = limb(mode)
+    rigs.turn(obj, "up", "X", 0.3)
+    rigs.update()
+    for frame in (1, 10, 20):
+        rigs.frame_set(frame)
+        rigs.bone(obj, "up").keyframe_insert(rigs.rotation_path(rigs.bone(obj, "up")))
+    for frame in (1, 5, 10, 20):
+        assert fk_angle(obj, frame) == pytest.approx(0.3, abs=EXACT)
+
+
+def test_keys_of_a_motion_are_left_alone_on_the_way() -> None:
+    obj = limb()
+    for frame, angle in ((1, 0.2), (10, 0.5), (20, 0.8)):
+        rigs.key_rotation(rigs.bone(obj, "up"), frame, Quaternion(X, angle))
+        rigs.frame_set(frame)
+    for frame, angle in ((1, 0.2), (10, 0.5), (20, 0.8)):
+        assert fk_angle(obj, frame) == pytest.approx(angle, abs=EXACT)
