@@ -15,7 +15,7 @@ from mathutils import Quaternion, Vector
 from .chain import Chain, Goal, JointKind, Solution, Status
 from .joint_limits import is_valid
 from .leg_limits import brought_nearer, stop_reason, within_limits
-from .leg_reach import shape_for
+from .leg_mirror import shape_from_fk
 from .leg_shape import Leg, Shape, leg_of
 from .rotations import Quat, as_quat, from_axis_angle, from_frames, multiply, normalized, rotate, shortest_arc
 from .two_bone import REACHED, Aim, aimed, outcome
@@ -28,8 +28,9 @@ def solve(chain: Chain, goal: Goal) -> Solution:
     The bend of joint j is FK's times 1 + share · (k - 1), one k for all: FK's zig-zag stays, FK comes back at its own
     distance, and speeds have no kink there. Joints stop where they are straight, folded or at their limits while the
     others go on; where folding on would lengthen a leg, the joints that do it wait. A joint straighter than 3 degrees
-    in FK takes its side from ``rest_heads``. Where the root's limits refuse the side, the nearest one is taken; where
-    they allow none, the legal pose is brought as near as ``iterations`` steps do.
+    in FK takes its side from ``rest_heads``; a leg that FK bends against rest as a whole comes round to rest's way as
+    it folds further (``leg_mirror``). Where the root's limits refuse the side, the nearest one is taken; where they
+    allow none, the legal pose is brought as near as ``iterations`` steps do.
 
     Args:
         chain: Root to tip. ``bend_axis``: ``bend_plane.rest_bend_axis`` of root, **first** inner joint and end.
@@ -47,7 +48,7 @@ def solve(chain: Chain, goal: Goal) -> Solution:
         return Solution((Quaternion(),) * len(chain.joints), Status.INVALID, 0.0, fault)
     leg = leg_of(chain, goal.use_limits)
     aim = aimed(leg.plane, goal)
-    shape = shape_for(leg, aim.distance)
+    shape = shape_from_fk(leg, aim.distance)
     turns = _placed(leg, shape, aim)
     if not goal.use_limits or all(joint.limits.kind == JointKind.FREE for joint in chain.joints):
         return _solution(goal, leg, aim, turns, "")

@@ -34,16 +34,19 @@ class Bend:
 
     Space: armature, FK pose; rotation vectors in radians. ``fk``: the swing from the bone before to this one;
     ``rate``: how it grows with the amount (FK's own bend, but near straight); ``undo``: FK's bend undone.
-    ``orientation``, ``frame``: the joint's.
+    ``ratio``: its bend at rest, against the largest. ``orientation``, ``frame``: the joint's. ``is_moved``: ``fk`` is
+    not FK's own any more (``leg_mirror``).
     """
 
     fk: Vec
     rate: Vec
+    ratio: float
     share: float
     undo: Quat
     orientation: Quat
     frame: Quat
     limits: JointLimits | None
+    is_moved: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +92,20 @@ def leg_of(chain: Chain, use_limits: bool) -> Leg:
     swings = [swing_between(before, after, plane.normal) for before, after in pairwise(directions)]
     bends = []
     for joint, swing, ratio in zip(chain.joints[1:], swings, ratios, strict=True):
-        near_straight = 1.0 - smoothstep(length(swing) / STRAIGHT)
-        rate = combined(swing, 1.0, plane.normal, near_straight * STRAIGHT * ratio)
+        rate = rate_of(swing, ratio, plane.normal)
         is_bound = use_limits and joint.follows_parent and joint.limits.kind != JointKind.FREE
         orientation, frame = normalized(as_quat(joint.fk)), normalized(as_quat(joint.frame))
         limits = joint.limits if is_bound else None
         undo = conjugate(from_rotation_vector(swing))
-        bends.append(Bend(swing, rate, max(joint.share, 0.0), undo, orientation, frame, limits))
+        bends.append(Bend(swing, rate, ratio, max(joint.share, 0.0), undo, orientation, frame, limits))
     lengths = tuple(length(subtract(b, a)) for a, b in pairwise(points))
     return Leg(plane, tuple(directions), lengths, tuple(bends))
+
+
+def rate_of(swing: Vec, ratio: float, axis: Vec) -> Vec:
+    """How a joint's bend grows with the amount: as it is bent, near straight as rest is (``ratio`` about ``axis``)."""
+    near_straight = 1.0 - smoothstep(length(swing) / STRAIGHT)
+    return combined(swing, 1.0, axis, near_straight * STRAIGHT * ratio)
 
 
 def shape_at(leg: Leg, amount: float, held: Sequence[float] = ()) -> Shape:
@@ -126,7 +134,7 @@ def shape_at(leg: Leg, amount: float, held: Sequence[float] = ()) -> Shape:
 def _change(bend: Bend, amount: float) -> tuple[Quat, Vec, bool]:
     """Turn of a joint from FK against the bone before, its change per amount, and whether it stands at a limit."""
     change, rate = IDENTITY, bend.rate
-    if amount != 0.0 and length(bend.rate) >= NO_RATE:
+    if (amount != 0.0 or bend.is_moved) and length(bend.rate) >= NO_RATE:
         bent, rate = _bent(bend, amount)
         change = multiply(from_rotation_vector(bent), bend.undo)
     if bend.limits is None:

@@ -370,11 +370,70 @@ def test_a_leg_straight_in_fk_folds_as_it_stands_at_rest(name: str) -> None:
     assert all(bend * at_rest > 0.0 for bend, at_rest in pairs)
 
 
-def test_fk_signs_win_from_three_degrees_up() -> None:
-    chain = bent(-3.5, 3.5, rest=(20.0, -30.0))
+def test_fk_signs_win_over_rest_where_fk_is_clearly_bent() -> None:
+    """As a hyperextended limb of two bones: past what the hinge can hold (about 24 degrees in all) FK's way counts."""
+    chain = bent(-20.0, 20.0, rest=(20.0, -30.0))
     bends = signed_bends(posed(chain, leg.solve(chain, Goal(at(chain, 0.8)))), Vector((1.0, 0.0, 0.0)))
     assert bends[0] < -math.radians(20.0)
     assert bends[1] > math.radians(20.0)
+
+
+@pytest.mark.parametrize("mirrored", [0.1, 1.5, 3.5, 8.0])
+def test_a_leg_pushed_through_straight_comes_round_to_rests_way(mirrored: float) -> None:
+    """Kept as it is in FK at FK's distance and further; folded well past that it stands as at rest."""
+    chain = replace(bent(-mirrored, mirrored, rest=(20.0, -30.0)), bend_axis=Vector((1.0, 0.0, 0.0)))
+    across = Vector((1.0, 0.0, 0.0))
+    bends = signed_bends(posed(chain, leg.solve(chain, Goal(at(chain, 0.8)))), across)
+    assert bends[0] > math.radians(20.0)
+    assert bends[1] < -math.radians(20.0)
+    further = leg.solve(chain, Goal(at(chain, 0.5 * (1.0 + fk_part(chain)))))
+    assert signed_bends(posed(chain, further), across)[0] <= 0.0
+    back = leg.solve(chain, Goal(chain.end))
+    assert max(angle_between(as_quat(delta), (1.0, 0.0, 0.0, 0.0)) for delta in back.deltas) <= STILL
+
+
+STRAIGHT_THROUGH = {
+    "as at rest": lambda x: bent(x, -0.875 * x, rest=(40.0, -35.0)),
+    "nearly at once": lambda x: bent(x + 0.2, -0.875 * x + 0.1, rest=(40.0, -35.0)),
+    "straight at rest": lambda x: bent(x, -x, rest=(0.0, 0.0)),
+    "four bones": lambda x: bent(x, -x, 0.8 * x, rest=(30.0, -30.0, 24.0)),
+    "out of plane": lambda x: posed_chain(x, rest=(40.0, -35.0)),
+}
+
+
+@pytest.mark.parametrize("name", STRAIGHT_THROUGH)
+@pytest.mark.parametrize("part", [0.95, 0.6])
+@pytest.mark.parametrize("pole", [None, Vector((0.3, 2.0, -1.0))], ids=["no pole", "pole"])
+def test_fk_through_straight_is_continuous_where_all_joints_pass(name: str, part: float, pole: Vector | None) -> None:
+    """Swept from 8 to -8 degrees in steps of 0.05: no bone turns by 1 degree (it was 14 to 172 at -1.5)."""
+    before = None
+    for step in range(-160, 161):
+        chain = STRAIGHT_THROUGH[name](step / 20)
+        chain = replace(chain, bend_axis=Vector((1.0, 0.0, 0.0)))
+        points = posed(chain, leg.solve(chain, Goal(Vector((0.0, 0.0, -part * length_of(chain))), pole)))
+        if before is not None:
+            moves = ((a - b).length for a, b in zip(points, before, strict=True))
+            assert max(moves) <= math.radians(1.0) * length_of(chain)
+        before = points
+
+
+def posed_chain(degrees: float, rest: Sequence[float]) -> Chain:
+    """As ``bent``, one joint bent a little sideways besides."""
+    flat = outline((degrees, -0.875 * degrees))
+    return row(*((0.003 * n * n, y, z) for n, (_, y, z) in enumerate(flat)), rest=outline(rest))
+
+
+@pytest.mark.parametrize("least", [0.0, -10.0])
+def test_hinges_pushed_through_straight_bend_the_way_they_may(least: float) -> None:
+    """A leg hyperextended by 2 degrees with hinges of 0 or -10 to 150 folds at once where that reaches."""
+    chain = replace(bent(-2.0, 2.0, rest=(20.0, -30.0)), bend_axis=Vector((1.0, 0.0, 0.0)))
+    limits = [FREE_JOINT, hinge(least, 150.0), hinge(-150.0, -least)]
+    frames = [Quaternion(), Quaternion(), Quaternion((1.0, 0.0, 0.0), math.radians(-2.0))]
+    fks = [*frames[1:], Quaternion()]
+    joints = [replace(j, limits=own, frame=frame, fk=fk)
+              for j, own, frame, fk in zip(chain.joints, limits, frames, fks, strict=True)]  # fmt: skip
+    solution = leg.solve(replace(chain, joints=tuple(joints)), Goal(at(chain, 0.6)))
+    assert solution.status == Status.REACHED
 
 
 def test_without_rest_a_straight_leg_goes_to_and_fro() -> None:
