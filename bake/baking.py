@@ -21,9 +21,11 @@ from ..rig.sampling import sampled, visited
 from . import keys, over_frames, parts
 from .few_keys import FewKeys, few_keys
 from .key_table import Floats
+from .limb_frames import FrameReader, looker
 from .options import BakeOptions, BakeReport
 from .plan import all_frames, checked_works, frames_read
 from .reading import Reading, Row, Work, bones_of, reader, rotation_table, rows_of
+from .stretches import Stretch, stretches
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]
@@ -146,7 +148,7 @@ def _read_frames(
 ) -> Generator[tuple[int, int], None, dict[float, list[Reading]]]:
     """By frame what each work needs: all of them in one go where that may be, else one by one."""
     by_frame: dict[float, list[Reading]] = {}
-    reads = over_frames.stretches(works) if frames else None
+    reads = stretches(works) if frames else None
     if reads is not None:
         by_frame = yield from _read_together(context, works, frames, reads, bool(options.reduce))
     left = [frame for frame in frames if frame not in by_frame]
@@ -164,14 +166,11 @@ def _read_frames(
 
 
 def _read_together(
-    context: Any,
-    works: Sequence[Work],
-    frames: Sequence[float],
-    reads: Sequence[over_frames.Stretch],
-    is_reduced: bool,
+    context: Any, works: Sequence[Work], frames: Sequence[float], reads: Sequence[Stretch], is_reduced: bool
 ) -> Generator[tuple[int, int], None, dict[float, list[Reading]]]:
     """The readings of frames that could be solved in one go."""
-    taken = visited(context, [work.obj for work in works], frames, over_frames.looker(reads))
+    readers = [FrameReader(read) for read in reads]
+    taken = visited(context, [work.obj for work in works], frames, looker(readers))
     try:
         for number, is_evaluated in enumerate(taken, start=1):
             if not is_evaluated:
@@ -179,10 +178,10 @@ def _read_together(
             yield number, len(frames)
     finally:
         taken.close()
-    found = zip(*(over_frames.solved(read, is_reduced) for read in reads), strict=True)
+    read = [over_frames.solved(one, reader.frames(), is_reduced) for one, reader in zip(reads, readers, strict=True)]
     return {
         frame: [one for one in row if one is not None]
-        for frame, row in zip(frames, found, strict=True)
+        for frame, row in zip(frames, zip(*read, strict=True), strict=True)
         if all(one is not None for one in row)
     }
 

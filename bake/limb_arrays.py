@@ -95,24 +95,17 @@ def _blended(fk: rows.Rows, ik: rows.Rows, weights: rows.Rows) -> rows.Rows:
     return ik
 
 
-def beside_fk(
-    limbs: Limbs, is_fk: rows.Mask, rest_target: rows.Rows, rest_turn: rows.Rows, rest_pole: rows.Rows, turn: rows.Rows
-) -> Limbs:
-    """Limbs of which some have offsets on FK for target and pole (``target_space`` ``FK``).
+def beside_fk(asked: batch.Limbs, is_fk: rows.Mask, rest_target: rows.Rows, rest_pole: rows.Rows) -> batch.Limbs:
+    """What is asked where target and pole of some limbs are offsets on FK (``target_space`` ``FK``).
 
     Args:
-        limbs: with target and pole where they stand now.
+        asked: with target and pole where they stand now.
         is_fk: which limbs.
-        rest_target, rest_turn, rest_pole: where target (and its orientation) and pole were set up.
-        turn: orientation of the target now.
+        rest_target, rest_pole: where target and pole were set up.
 
     Space: armature.
     """
-    asked = limbs.asked
     side, length = batch.fk_side(asked)
     target = asked.end + (asked.target - rest_target)
     pole = 0.5 * (asked.root + asked.end) + side * length + (asked.pole - rest_pole)
-    asked = asked._replace(target=np.where(is_fk, target, asked.target), pole=np.where(is_fk, pole, asked.pole))
-    end_fk = rows.multiply(limbs.frames[2], limbs.locals[2])
-    end = rows.multiply(rows.multiply(turn, rows.conjugate(rest_turn)), end_fk)
-    return limbs._replace(asked=asked, end=np.where(is_fk, end, limbs.end))
+    return asked._replace(target=np.where(is_fk, target, asked.target), pole=np.where(is_fk, pole, asked.pole))

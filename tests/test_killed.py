@@ -25,7 +25,7 @@ pytestmark = [
 LIMIT_S = 60
 # Killed as the frames are read, as the file is written, and as it would be moved into place.
 MOMENTS = {
-    "reading": "from limb_ik.bake import over_frames; over_frames._read_frame = kill",
+    "reading": "from limb_ik.bake.limb_frames import FrameReader; FrameReader.read = kill",
     "writing": "from limb_ik.bake import keys; keys.write_rotation_keys = kill",
     "saved": "os.replace = kill",
 }

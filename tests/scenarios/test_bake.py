@@ -13,8 +13,9 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from limb_ik.bake import over_frames, parts
+from limb_ik.bake import baking, parts
 from limb_ik.bake.baking import bake, read_part
+from limb_ik.bake.limb_frames import FrameReader
 from limb_ik.bake.match_fk import match_fk
 from limb_ik.bake.match_range import match_ik
 from limb_ik.bake.options import BakeOptions, BakeReport
@@ -404,7 +405,7 @@ def test_lb_76_a_failure_in_the_middle_leaves_everything_as_it_was(
     pose, before = rigs.evaluated_pose(obj), surroundings(obj)
     actions = sorted(bpy.data.actions.keys())
     handlers = [list(getattr(bpy.app.handlers, name)) for name in ("frame_change_post", "depsgraph_update_post")]
-    owner, name = (over_frames, "_read_frame") if solver == "TWO_BONE" else (solve_chain, "solve")
+    owner, name = (FrameReader, "read") if solver == "TWO_BONE" else (solve_chain, "solve")
     work, seen = getattr(owner, name), []
 
     def failing(*arguments: Any) -> Any:
@@ -880,7 +881,7 @@ def test_few_keys_are_read_in_one_go_as_frame_by_frame(end_rotation: str, monkey
     rigs.bone(obj, "lo").limb_ik_weight = 0.7
     options = BakeOptions(1, 30, reduce=0.01)
     together = read_part(bpy.context, [obj], options, 1, 1)
-    monkeypatch.setattr(over_frames, "stretches", lambda works: None)
+    monkeypatch.setattr(baking, "stretches", lambda works: None)
     alone = read_part(bpy.context, [obj], options, 1, 1)
     assert together.readings.keys() == alone.readings.keys()
     for frame, (one,) in together.readings.items():
@@ -943,10 +944,39 @@ def test_connected_bones_with_keyed_locations_bake_as_they_are_seen(
             rigs.bone(obj, name).keyframe_insert("location", frame=frame)
     rigs.add_chain_by_properties(obj, "lo", target, end_bone="hand")
     if not is_one_go:
-        monkeypatch.setattr(over_frames, "stretches", lambda works: None)
+        monkeypatch.setattr(baking, "stretches", lambda works: None)
     seen = recorded(obj, range(1, 11))
     baked(obj, last=10)
     for frame, pose in zip(range(1, 11), seen, strict=True):
         rigs.frame_set(frame)
         assert rigs.tip_error(obj, "lo", target, "hand") <= 2e-6
         assert rigs.joint_distance(pose, rigs.evaluated_pose(obj)) <= 2e-6
+
+
+@pytest.mark.parametrize("is_other_rig", [False, True])
+def test_limbs_that_reach_for_bones_are_read_in_one_go_as_frame_by_frame(
+    is_other_rig: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Targets and poles that are bones, of the same rig (as set-up makes them) or of another, moved and turned."""
+    controls = [
+        rigs.BoneSpec("goal", (0.3, -0.4, 1.1), (0.3, -0.4, 1.3)),
+        rigs.BoneSpec("side", (0, 3, 0.8), (0, 3, 1)),
+    ]
+    obj = rigs.build([*rigs.RIGS["L2B"], *([] if is_other_rig else controls)])
+    holder = rigs.build(controls, "Controls", location=(0.1, 0, 0), rotation=(0, 0, 0.2)) if is_other_rig else obj
+    for frame, angle in ((1, 0.0), (10, 0.7)):
+        rigs.bone(holder, "goal").location = (0.01 * frame, 0.02 * frame, 0)
+        rigs.bone(holder, "goal").keyframe_insert("location", frame=frame)
+        rigs.key_rotation(rigs.bone(holder, "goal"), frame, Quaternion((0, 1, 0), angle))
+    rigs.add_chain_by_properties(
+        obj, "lo", holder, holder, end_bone="hand", target_bone="goal", pole_bone="side", end_rotation="TARGET"
+    )
+    seen, one_by_one = recorded(obj, range(1, 11)), []
+    sampled = baking.sampled
+    monkeypatch.setattr(baking, "sampled", lambda *a: one_by_one.append(a) or sampled(*a))
+    baked(obj, last=10)
+    assert not one_by_one
+    for frame, pose in zip(range(1, 11), seen, strict=True):
+        rigs.frame_set(frame)
+        assert rigs.joint_distance(pose, rigs.evaluated_pose(obj)) <= 2e-6
+        assert rigs.pose_distance(pose, rigs.evaluated_pose(obj)) <= EXACT

@@ -1,0 +1,109 @@
+"""Which armatures' chains can be read over many frames and solved in one go.
+
+Chains that stand for themselves (``rig/crowd/plan`` says which) and hang on nothing that IK moves.
+Reads the set-up alone; this module must not read a pose, solve or write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+
+from ..rig import channels, marks
+from ..rig.chains import ChainSetup, RigSetup, setup_of
+from ..rig.crowd import plan as crowd_plan
+from ..rig.session import armature_data, object_at
+from .reading import Work, rows_of
+
+Link = tuple[marks.Key, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """One armature's plain chains; ``numbers``: of the work's chains in the plan.
+
+    ``animated``: which of them have settings that may change in time. ``modes``: rotation modes of upper, lower and
+    end bone. ``targets`` and ``poles``: the objects, and the bones of armatures, that the chains reach for.
+    """
+
+    work: Work
+    setup: RigSetup
+    plan: crowd_plan.Plan
+    numbers: tuple[int, ...]
+    animated: tuple[bool, ...]
+    modes: tuple[tuple[str, ...], ...]
+
+    @property
+    def targets(self) -> list[Link]:
+        return [chain.target_key for chain in self.work.chains if chain.target_key is not None]
+
+    @property
+    def poles(self) -> list[Link | None]:
+        return [chain.pole_key for chain in self.work.chains]
+
+
+def stretches(works: Sequence[Work]) -> list[Stretch] | None:
+    """What reads these works in one go; None where some chain of them has to be evaluated frame by frame."""
+    found, free = [], _Free()
+    for work in works:
+        setup = setup_of(work.obj)
+        plan = crowd_plan.plan_of(work.obj.session_uid, setup)
+        by_tip = {chain.tip: number for number, chain in enumerate(plan.chains)}
+        has_rows = [row.chain.tip for row in rows_of(work)] == [chain.tip for chain in work.chains]
+        is_plain = has_rows and all(chain.tip in by_tip and free.holds(chain) for chain in work.chains)
+        paths = {path for path, _ in channels.animated_paths(work.obj)}
+        is_plain = is_plain and not any(path.endswith(".rotation_mode") for path in paths)
+        if not is_plain or not _shows_pose(work.obj) or not free.is_free(work.obj):
+            return None
+        numbers = tuple(by_tip[chain.tip] for chain in work.chains)
+        bones: Any = work.obj.pose.bones
+        modes = tuple(tuple(bones[int(bone)].rotation_mode for bone in row) for row in plan.bones[list(numbers)])
+        found.append(Stretch(work, setup, plan, numbers, _animated(work, paths), modes))
+    return found
+
+
+def _shows_pose(obj: Any) -> bool:
+    return armature_data(obj).pose_position == 'POSE' and bool(obj.mode != 'EDIT')
+
+
+class _Free:
+    """What solving can't move: hangs on no bone and by no constraint, at any depth."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, bool] = {}
+
+    def is_free(self, obj: Any) -> bool:
+        if obj.session_uid not in self._known:
+            parent = obj.parent
+            is_free = not len(obj.constraints) and (parent is None or obj.parent_type != 'BONE')
+            self._known[obj.session_uid] = is_free and (parent is None or self.is_free(parent))
+        return self._known[obj.session_uid]
+
+    def holds(self, chain: ChainSetup) -> bool:
+        """Whether target and pole are objects, or bones, that solving doesn't move."""
+        links = [link for link in (chain.target_key, chain.pole_key) if link is not None]
+        return all(self._is_link_free(object_at(key), bone) for key, bone in links)
+
+    def _is_link_free(self, obj: bpy.types.Object, bone_name: str) -> bool:
+        return self.is_free(obj) and (not bone_name or not hangs_on_held(setup_of(obj), bone_name))
+
+
+def hangs_on_held(setup: RigSetup, bone_name: str) -> bool:
+    """Whether chains turn a bone or one above it, or something beside its own channels moves one of them."""
+    moved = {*setup.held, *setup.is_constrained}
+    return any(bone in moved for bone in line_above(setup, setup.index.get(bone_name, -1)))
+
+
+def line_above(setup: RigSetup, bone: int) -> Iterator[int]:
+    """A bone and all above it, the lowest first."""
+    while bone >= 0:
+        yield bone
+        bone = setup.parents[bone]
+
+
+def _animated(work: Work, paths: set[str]) -> tuple[bool, ...]:
+    starts = [f'pose.bones["{bpy.utils.escape_identifier(chain.tip)}"].limb_ik_' for chain in work.chains]
+    return tuple(any(path.startswith(start) for path in paths) for start in starts)
