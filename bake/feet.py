@@ -20,8 +20,8 @@ from ..rig.evaluate import Evaluation, Rig
 from ..rig.sampling import sample
 from ..rig.session import object_at
 from ..solvers import rotations
+from .jobs import chains_named
 from .key_table import Floats
-from .match_range import chains_named
 
 # Solvers whose end can be pinned.
 PINNABLE = {'TWO_BONE', 'LEG', 'FABRIK'}

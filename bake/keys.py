@@ -69,7 +69,7 @@ def write_rotation_keys(
     Raises:
         LimbIKError: a key could not be written or would have no effect; nothing was changed.
     """
-    _check_rotations(obj, values, frames)
+    check_rotations(obj, values, frames)
     channels = {(name, i): column for name, rows in values.items() for i, column in enumerate(rows.T)}
     paths = {name: rotation_path(_bone(obj, name)) for name in values}
     for (name, index), column in channels.items():
@@ -88,7 +88,7 @@ def write_rotation_fits(obj: bpy.types.Object, fits: Mapping[str, Fit]) -> int:
         LimbIKError: a key could not be written or would have no effect; nothing was changed.
     """
     for name, fit in fits.items():
-        _check_rotations(obj, {name: fit.values}, fit.frames, is_every_frame=False)
+        check_rotations(obj, {name: fit.values}, fit.frames, is_every_frame=False)
     count = 0
     for name, fit in fits.items():
         path = rotation_path(_bone(obj, name))
@@ -202,9 +202,10 @@ def _bone(obj: bpy.types.Object, name: str) -> bpy.types.PoseBone:
     return bone
 
 
-def _check_rotations(
+def check_rotations(
     obj: bpy.types.Object, values: Mapping[str, Floats], frames: Floats, is_every_frame: bool = True
 ) -> None:
+    """Raises a LimbIKError where ``write_rotation_keys`` would; arguments as there."""
     for name, rows in values.items():
         bone = _bone(obj, name)
         width = 4 if bone.rotation_mode in _ROTATION_PATHS else 3

@@ -2,21 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import bpy
 import numpy as np
 
 from ..rig import fk_pose, marks, match
 from ..rig.chains import ChainSetup
 from ..rig.evaluate import Evaluation, evaluate
-from ..rig.sampling import sample
 from ..solvers.rotations import Quat
 from . import keys
+from .jobs import Asked, Job, finished, jobs_of, read
 from .key_table import Floats
-from .match_range import Control, MatchReport, chains_named, owner_of_control, read_controls, write_controls
+from .match_range import (
+    Control,
+    ControlKeys,
+    MatchReport,
+    check_controls,
+    control_keys,
+    owner_of_control,
+    read_controls,
+    write_controls,
+)
+from .writable import check_own_keys
 
 Turns = dict[int, Quat]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Local rotations of a job's bones, those that IK turned, and where offsets on FK have no effect."""
+
+    turns: Turns
+    turned: frozenset[int]
+    controls: dict[Control, match.Channels]
+
+
+@dataclass(frozen=True, slots=True)
+class RotationKeys:
+    """Raw rotations by bone name, frames × width, to be keyed on an armature."""
+
+    obj: bpy.types.Object
+    rows: dict[str, Floats]
+    frames: Floats
 
 
 def match_fk(
@@ -39,31 +69,68 @@ def match_fk(
     Raises:
         LimbIKError: bad input, in one sentence; nothing was changed then.
     """
-    chains = chains_named(obj, tips)
-    offsets = [chain for chain in chains if chain.target_space == 'FK']
-    if frames is None:
-        _match_here(context, obj, chains, offsets)
-        return MatchReport(len(chains), 0, 0)
-    turns, controls = read_seen(context, obj, chains, offsets, frames)
-    at = np.asarray(frames, dtype=np.float64)
-    count = keys.write_rotation_keys(obj, rotation_rows(obj, turns), at)
-    return MatchReport(len(chains), len(frames), count + (write_controls(controls, at) if offsets else 0))
+    asked = [Asked(obj, tips, frames)]
+    return match_fk_here(context, asked) if frames is None else finished(match_fk_steps(context, asked))
 
 
-def _match_here(context: Any, obj: Any, chains: Sequence[ChainSetup], offsets: Sequence[ChainSetup]) -> None:
+def match_fk_here(context: Any, asked: Sequence[Asked]) -> MatchReport:
+    """``match_fk`` at the current frame, for several armatures; errors as there."""
+    jobs = jobs_of(asked)
     depsgraph = context.evaluated_depsgraph_get()
     rigs = [rig for rig in marks.rigs() if rig.evaluated_get(depsgraph).is_evaluated]
     run = evaluate(depsgraph, rigs, context.scene.frame_current_final, is_fresh=False, is_forced=True)
-    turns, controls = seen(run, obj, chains), read_controls(run, obj, offsets)
+    found = [(seen(run, job.obj, job.chains), read_controls(run, job.obj, offsets_of(job))) for job in jobs]
+    for job, (turns, controls) in zip(jobs, found, strict=True):
+        _put(job.obj, turns)
+        for control, channels in controls.items():
+            match.put(owner_of_control(control), channels)
+        marks.touch(job.obj)
+    return MatchReport(sum(len(job.chains) for job in jobs), 0, 0, armatures=len(jobs))
+
+
+def match_fk_steps(context: Any, asked: Sequence[Asked]) -> Generator[tuple[int, int], None, MatchReport]:
+    """``match_fk`` over frames in steps, for several armatures: all or none.
+
+    Yields frames read and their number, after each; closed early it leaves all as it was.
+    """
+    jobs = jobs_of(asked)
+    found = yield from read(context, jobs, look_at_seen)
+    rows, controls = [], []
+    for job, samples in zip(jobs, found, strict=True):
+        frames = np.asarray(job.frames)
+        rows.append(RotationKeys(job.obj, rotation_rows(job.obj, turns_of(samples)), frames))
+        controls += control_keys([one.controls for one in samples], frames)
+    written = write_all(rows, controls)
+    chains, count = sum(len(job.chains) for job in jobs), max(len(job.frames) for job in jobs)
+    return MatchReport(chains, count, written, armatures=len(jobs))
+
+
+def write_all(rotations: Sequence[RotationKeys], controls: Sequence[ControlKeys]) -> int:
+    """Key bones, then targets and poles; returns how many keys were written.
+
+    Raises:
+        LimbIKError: a key can't be written; nothing was changed.
+    """
+    for one in rotations:
+        keys.check_rotations(one.obj, one.rows, one.frames)
+    check_own_keys(list(dict.fromkeys(one.obj for one in rotations)))
+    check_controls(controls)
+    written = sum(keys.write_rotation_keys(one.obj, one.rows, one.frames) for one in rotations)
+    return written + write_controls(controls)
+
+
+def offsets_of(job: Job) -> list[ChainSetup]:
+    """The chains of which target and pole are offsets on FK."""
+    return [chain for chain in job.chains if chain.target_space == 'FK']
+
+
+def _put(obj: Any, turns: Turns) -> None:
     with marks.quiet():
         for bone, rotation in turns.items():
             owner: Any = obj.pose.bones[bone]
             raw = fk_pose.to_raw(rotation, owner.rotation_mode, fk_pose.read_raw(owner))
             setattr(owner, fk_pose.channel(owner.rotation_mode), raw)
             fk_pose.clear_store(owner)
-    for control, channels in controls.items():
-        match.put(owner_of_control(control), channels)
-    marks.touch(obj)
 
 
 def seen(run: Evaluation, obj: Any, chains: Sequence[ChainSetup]) -> Turns:
@@ -73,27 +140,19 @@ def seen(run: Evaluation, obj: Any, chains: Sequence[ChainSetup]) -> Turns:
     return {bone: rig.state.rotations[bone] for bone in sorted(bones & rig.turned)}
 
 
-def read_seen(
-    context: Any,
-    obj: Any,
-    chains: Sequence[ChainSetup],
-    offsets: Sequence[ChainSetup],
-    frames: Sequence[float],
-) -> tuple[list[Turns], list[dict[Control, match.Channels]]]:
-    """What is seen at each frame, and where the controls of ``offsets`` have no effect.
+def look_at_seen(run: Evaluation, job: Job, has_controls: bool = True) -> Seen:
+    """What is seen of a job's chains in an evaluation; without its offsets where they are not asked for."""
+    bones = sorted({bone for chain in job.chains for bone in (*chain.turned, chain.end) if bone >= 0})
+    rig = match.rig_of(run, job.obj)
+    held = {bone: rig.state.rotations[bone] for bone in bones if bone in rig.state.rotations}
+    offsets = offsets_of(job) if has_controls else []
+    return Seen(held, frozenset(rig.turned), read_controls(run, job.obj, offsets))
 
-    Bones that IK turns at some of the frames only have their FK rotation at the others.
-    """
-    bones = sorted({bone for chain in chains for bone in (*chain.turned, chain.end) if bone >= 0})
 
-    def read(run: Evaluation) -> tuple[Turns, set[int], dict[Control, match.Channels]]:
-        rig = match.rig_of(run, obj)
-        held = {bone: rig.state.rotations[bone] for bone in bones if bone in rig.state.rotations}
-        return held, set(rig.turned), read_controls(run, obj, offsets)
-
-    samples = sample(context, [obj], frames, read)
-    turned = set().union(*(one[1] for one in samples))
-    return [{b: q for b, q in one[0].items() if b in turned} for one in samples], [one[2] for one in samples]
+def turns_of(samples: Sequence[Seen]) -> list[Turns]:
+    """Local rotations at each frame of the bones that IK turns at any; of one that it doesn't turn there, FK's."""
+    turned = set().union(*(one.turned for one in samples))
+    return [{bone: turn for bone, turn in one.turns.items() if bone in turned} for one in samples]
 
 
 def rotation_rows(obj: Any, turns: Sequence[Turns]) -> dict[str, Floats]:

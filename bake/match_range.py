@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +11,12 @@ import bpy
 import numpy as np
 
 from ..rig import marks, match
-from ..rig.chains import ChainSetup, setup_of
-from ..rig.errors import LimbIKError
+from ..rig.chains import ChainSetup
 from ..rig.evaluate import Evaluation, evaluate
 from ..rig.fk_pose import channel
-from ..rig.sampling import sample
 from ..rig.session import object_at
 from . import keys
+from .jobs import Asked, Job, all_but, finished, jobs_of, read
 from .key_table import Floats
 from .writable import check_writable
 
@@ -32,25 +31,18 @@ class MatchReport:
     frames: int
     keys: int
     notes: tuple[str, ...] = ()
+    armatures: int = 1
 
 
-def chains_named(obj: bpy.types.Object, tips: Sequence[str]) -> list[ChainSetup]:
-    """The chains of a rig that end at ``tips``, all of them where it is empty.
+@dataclass(frozen=True, slots=True)
+class ControlKeys:
+    """Values of one channel of a target or pole, frames × width."""
 
-    Raises:
-        LimbIKError: there is no such chain, or it can't be solved.
-    """
-    by_tip = {chain.tip: chain for chain in setup_of(obj).chains}
-    if not by_tip:
-        raise LimbIKError(f"'{obj.name}' has no chain")
-    for tip in tips:
-        if tip not in by_tip:
-            raise LimbIKError(f"no chain ends at '{tip}' of '{obj.name}'")
-    chosen = [by_tip[tip] for tip in tips] if tips else list(by_tip.values())
-    for chain in chosen:
-        if chain.problem:
-            raise LimbIKError(f"the chain of '{chain.tip}' can't be solved: {chain.problem}")
-    return chosen
+    obj: bpy.types.Object
+    path: str
+    values: Floats
+    frames: Floats
+    group: str
 
 
 def match_ik(
@@ -70,39 +62,54 @@ def match_ik(
     Raises:
         LimbIKError: bad input, in one sentence; nothing was changed then.
     """
-    chains = chains_named(obj, tips)
-    held: list[str] = []
-    if frames is None:
-        depsgraph = context.evaluated_depsgraph_get()
-        rigs = [rig for rig in marks.rigs() if rig.evaluated_get(depsgraph).is_evaluated]
-        frame = context.scene.frame_current_final
-        others = _all_but(rigs, obj, chains)
-        run = evaluate(depsgraph, rigs, frame, is_fresh=False, is_forced=True, only=others)
-        for control, channels in read_controls(run, obj, chains, held).items():
+    asked = [Asked(obj, tips, frames)]
+    return match_ik_here(context, asked) if frames is None else finished(match_ik_steps(context, asked))
+
+
+def match_ik_here(context: Any, asked: Sequence[Asked]) -> MatchReport:
+    """``match_ik`` at the current frame, for several armatures; errors as there."""
+    jobs = jobs_of(asked)
+    depsgraph = context.evaluated_depsgraph_get()
+    rigs = [rig for rig in marks.rigs() if rig.evaluated_get(depsgraph).is_evaluated]
+    frame = context.scene.frame_current_final
+    run = evaluate(depsgraph, rigs, frame, is_fresh=False, is_forced=True, only=all_but(rigs, jobs))
+    held: list[list[str]] = [[] for _ in jobs]
+    found = [read_controls(run, job.obj, job.chains, own) for job, own in zip(jobs, held, strict=True)]
+    for job, controls in zip(jobs, found, strict=True):
+        for control, channels in controls.items():
             match.put(owner_of_control(control), channels)
-        marks.touch(obj)
-        return MatchReport(len(chains), 0, 0, _held_back(held, 1))
-    if not len(frames):
-        raise LimbIKError("the frame range is empty")
-    others = _all_but(marks.rigs(), obj, chains)
-    samples = sample(context, [obj], frames, lambda run: read_controls(run, obj, chains, held), only=others)
-    written = write_controls(samples, np.asarray(frames, dtype=np.float64))
-    return MatchReport(len(chains), len(frames), written, _held_back(held, len(frames)))
+        marks.touch(job.obj)
+    return _report(jobs, 0, held)
 
 
-def _held_back(tips: Sequence[str], count: int) -> tuple[str, ...]:
-    """What to say of chains that could not give FK back: ``tips`` names each as often as that happened."""
-    return tuple(
-        f"'{tip}' is straighter than its largest reach allows on {number} of {count} frames"
-        for tip, number in Counter(tips).items()
+def match_ik_steps(context: Any, asked: Sequence[Asked]) -> Generator[tuple[int, int], None, MatchReport]:
+    """``match_ik`` over frames in steps, for several armatures: all or none.
+
+    Yields frames read and their number, after each; closed early it leaves all as it was.
+    """
+    jobs = jobs_of(asked)
+    held: dict[int, list[str]] = {id(job): [] for job in jobs}
+
+    def look(run: Evaluation, job: Job) -> dict[Control, match.Channels]:
+        return read_controls(run, job.obj, job.chains, held[id(job)])
+
+    samples = yield from read(context, jobs, look, only=all_but(marks.rigs(), jobs))
+    written = write_controls(
+        [one for job, own in zip(jobs, samples, strict=True) for one in control_keys(own, np.asarray(job.frames))]
     )
+    return _report(jobs, written, list(held.values()))
 
 
-def _all_but(rigs: Sequence[bpy.types.Object], obj: bpy.types.Object, chains: Sequence[ChainSetup]) -> list[Any]:
-    """The chains that are solved while others are matched: what those hang on moves as it will be seen."""
-    matched = {(marks.key_of(obj), chain.tip) for chain in chains}
-    every = [(marks.key_of(rig), chain.tip) for rig in rigs for chain in setup_of(rig).chains]
-    return [link for link in every if link not in matched]
+def _report(jobs: Sequence[Job], written: int, held: Sequence[Sequence[str]]) -> MatchReport:
+    notes = []
+    for job, own in zip(jobs, held, strict=True):
+        of = f" of '{job.obj.name}'" if len(jobs) > 1 else ""
+        notes += [
+            f"'{tip}'{of} is straighter than its largest reach allows on {number} of {len(job.frames) or 1} frames"
+            for tip, number in Counter(own).items()
+        ]
+    chains, frames = sum(len(job.chains) for job in jobs), max(len(job.frames) for job in jobs)
+    return MatchReport(chains, frames, written, tuple(notes), len(jobs))
 
 
 def read_controls(
@@ -131,24 +138,32 @@ def owner_of_control(control: Control) -> Any:
     return match.owner_of(object_at(control[0]), control[1])
 
 
-def write_controls(samples: Sequence[dict[Control, match.Channels]], frames: Floats) -> int:
+def control_keys(samples: Sequence[dict[Control, match.Channels]], frames: Floats) -> list[ControlKeys]:
+    """Keys for targets and poles: location and rotation of each, continuous in time."""
+    found = []
+    for control in samples[0]:
+        owner, obj = owner_of_control(control), object_at(control[0])
+        prefix = f'pose.bones["{bpy.utils.escape_identifier(control[1])}"].' if control[1] else ""
+        group = control[1] or "Object Transforms"
+        locations = np.array([sampled[control].location for sampled in samples])
+        turns = np.array([sampled[control].rotation for sampled in samples], dtype=np.float64)
+        turns = keys.continuous_rotations(turns, owner.rotation_mode)
+        found.append(ControlKeys(obj, f"{prefix}location", locations, frames, group))
+        found.append(ControlKeys(obj, f"{prefix}{channel(owner.rotation_mode)}", turns, frames, group))
+    return found
+
+
+def check_controls(found: Sequence[ControlKeys]) -> None:
+    """Raises a LimbIKError where one of these keys can't be written."""
+    for one in found:
+        check_writable(one.obj, {one.path: one.values.shape[1]}, one.frames)
+
+
+def write_controls(found: Sequence[ControlKeys]) -> int:
     """Key targets and poles; returns how many keys were written.
 
     Raises:
         LimbIKError: a key can't be written; nothing was changed.
     """
-    count = 0
-    tables = []
-    for control in samples[0]:
-        owner, obj = owner_of_control(control), object_at(control[0])
-        prefix = f'pose.bones["{bpy.utils.escape_identifier(control[1])}"].' if control[1] else ""
-        locations = np.array([sampled[control].location for sampled in samples])
-        turns = np.array([sampled[control].rotation for sampled in samples], dtype=np.float64)
-        turns = keys.continuous_rotations(turns, owner.rotation_mode)
-        tables.append((obj, f"{prefix}location", locations, control[1]))
-        tables.append((obj, f"{prefix}{channel(owner.rotation_mode)}", turns, control[1]))
-    for obj, path, values, _ in tables:
-        check_writable(obj, {path: values.shape[1]}, frames)
-    for obj, path, values, bone_name in tables:
-        count += keys.write_keys(obj, path, values, frames, bone_name or "Object Transforms")
-    return count
+    check_controls(found)
+    return sum(keys.write_keys(one.obj, one.path, one.values, one.frames, one.group) for one in found)

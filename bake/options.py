@@ -46,6 +46,7 @@ class BakeReport:
     def sentence(self) -> str:
         """The report in one line for people."""
         chains, frames = _counted(self.chains, "chain"), _counted(self.frames, "frame")
+        chains += f" of {self.armatures} armatures" if self.armatures > 1 else ""
         text = f"Baked {chains} over {frames}: {self.keys} keys in {self.seconds:.2f} s"
         if self.keys_before > self.keys:
             text += f", {self.keys_before} before reducing, off by {1000.0 * self.error:.2g} mm at most"

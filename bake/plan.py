@@ -6,7 +6,8 @@ Reads only.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import bpy
@@ -21,7 +22,7 @@ from .key_table import SAME_FRAME
 from .options import BakeOptions
 from .reading import Work, bones_of
 from .reduce import sample_frames
-from .writable import check_writable
+from .writable import check_own_keys, check_writable
 
 AFTER = ('MUTE', 'REMOVE', 'KEEP')
 LAST_FRAME = 1_048_574
@@ -42,8 +43,22 @@ def checked_works(
         raise LimbIKError("nothing to bake: " + ("; ".join(skipped) or "no chain"))
     _check_keep(works, options)
     for work in works:
-        _check_writable(work, options)
+        with naming(work.obj, len(objects)):
+            _check_writable(work, options)
+    check_own_keys([work.obj for work in works])
     return works
+
+
+@contextmanager
+def naming(obj: bpy.types.Object, count: int) -> Iterator[None]:
+    """Of several armatures the one that refuses is named."""
+    try:
+        yield
+    except LimbIKError as problem:
+        name = f"'{obj.name}'"
+        if count < 2 or name in str(problem):
+            raise
+        raise LimbIKError(f"{name}: {problem}") from problem
 
 
 def _check_options(options: BakeOptions) -> None:

@@ -12,8 +12,8 @@ from ..rig import chains, compat
 from ..rig.errors import LimbIKError
 from ..rig.session import object_at
 from . import keys
+from .jobs import chains_named
 from .key_table import SAME_FRAME, key_frames
-from .match_range import chains_named
 from .options import BakeOptions
 from .plan import frames_of
 

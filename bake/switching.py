@@ -16,11 +16,11 @@ from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation
 from ..rig.sampling import sample
 from ..rig.session import object_at
-from . import keys
+from .jobs import Asked, Job, jobs_of
 from .key_table import SAME_FRAME
-from .match_fk import Turns, read_seen, rotation_rows
-from .match_range import Control, chains_named, read_controls, write_controls
-from .writable import action_frame, check_writable
+from .match_fk import RotationKeys, Turns, look_at_seen, rotation_rows, turns_of, write_all
+from .match_range import Control, ControlKeys, control_keys, read_controls
+from .writable import action_frame, check_own_keys, check_writable
 
 SIDES = ('IK', 'FK', 'TOGGLE')
 EASES = ('AUTO', 'ARRIVE', 'LEAVE')
@@ -32,6 +32,7 @@ ROUNDING = 1e-6
 class Switch:
     """One chain's change: ``frame`` is where its key goes, ``over`` where the change is complete."""
 
+    obj: bpy.types.Object
     chain: ChainSetup
     is_on: bool
     frame: float
@@ -64,20 +65,29 @@ def switch(
     Raises:
         LimbIKError: bad input, or nothing would change; nothing was changed.
     """
+    return switch_all(context, [Asked(obj, tips)], to, ease=ease, use_match=use_match)
+
+
+def switch_all(
+    context: Any, asked: Sequence[Asked], to: str = 'TOGGLE', *, ease: str = 'AUTO', use_match: bool = True
+) -> list[Switch]:
+    """``switch`` for chains of several armatures: all or none; arguments, result and errors as there."""
     for value, known in ((to, SIDES), (ease, EASES)):
         if value not in known:
             raise LimbIKError(f"a switch can be {', '.join(known)}, not {value!r}")
     frame = context.scene.frame_current_final
-    chains = chains_named(obj, tips)
-    switches = [one for chain in chains if (one := _planned(context, obj, chain, to, ease, frame)) is not None]
+    planned = [_planned(context, job.obj, chain, to, ease, frame) for job in jobs_of(asked) for chain in job.chains]
+    switches = [one for one in planned if one is not None]
     if not switches:
-        raise LimbIKError(f"the chains of '{obj.name}' are on {to} at frame {frame:g} already")
+        names = ", ".join(f"'{one.obj.name}'" for one in asked)
+        raise LimbIKError(f"the chains of {names} are on {to} at frame {frame:g} already")
     for one in switches:
-        check_writable(obj, [path_of(one.chain)], np.array([one.frame - 1.0, one.over]))
+        check_writable(one.obj, [path_of(one.chain)], np.array([one.frame - 1.0, one.over]))
+    check_own_keys(list(dict.fromkeys(one.obj for one in switches)))
     if use_match:
-        _match(context, obj, switches)
+        _match(context, switches)
     for one in switches:
-        _key(obj, one)
+        _key(one.obj, one)
     return switches
 
 
@@ -93,7 +103,8 @@ def _planned(context: Any, obj: Any, chain: ChainSetup, to: str, ease: str, fram
     render = context.scene.render
     lead = math.ceil(chain.blend_time * render.fps / render.fps_base - ROUNDING)
     arrives = ease == 'ARRIVE' or (ease == 'AUTO' and is_on)
-    return Switch(chain, is_on, frame - lead, frame) if arrives else Switch(chain, is_on, frame, frame + lead)
+    first = frame - lead if arrives else frame
+    return Switch(obj, chain, is_on, first, first + lead)
 
 
 def is_on_at(obj: Any, chain: ChainSetup, frame: float) -> bool:
@@ -105,29 +116,33 @@ def is_on_at(obj: Any, chain: ChainSetup, frame: float) -> bool:
     return found[0] if not found[1] else found[1][-1][1] > 0
 
 
-def _match(context: Any, obj: Any, switches: Sequence[Switch]) -> None:
-    """Key targets or FK for each group of chains that change alike; what was before stays until the frame before."""
+def _match(context: Any, switches: Sequence[Switch]) -> None:
+    """Key targets or FK for chains that change alike; what was before stays until the frame before.
+
+    Everything is read before anything is written.
+    """
     frame = context.scene.frame_current_final
-    for first in sorted({one.frame for one in switches}):
-        group = [one for one in switches if one.frame == first]
-        to_ik = [one.chain for one in group if one.is_on]
-        to_fk = [one.chain for one in group if not one.is_on]
-        if to_ik:
-            _match_targets(context, obj, to_ik, first, frame)
-        if to_fk:
-            _match_fk(context, obj, to_fk, first)
+    controls: list[ControlKeys] = []
+    rotations: list[RotationKeys] = []
+    for obj, first, is_on in dict.fromkeys((one.obj, one.frame, one.is_on) for one in switches):
+        chains = [one.chain for one in switches if (one.obj, one.frame, one.is_on) == (obj, first, is_on)]
+        if is_on:
+            controls += _targets_waiting(context, Job(obj, chains), first, frame)
+        else:
+            rotations += _fk_as_seen(context, Job(obj, chains), first, frame)
+    write_all(rotations, controls)
 
 
-def _match_targets(context: Any, obj: Any, chains: Sequence[ChainSetup], first: float, frame: float) -> None:
+def _targets_waiting(context: Any, job: Job, first: float, frame: float) -> list[ControlKeys]:
     """Targets wait where FK is at ``frame`` from ``first`` on."""
 
     def read(run: Evaluation) -> tuple[dict[Control, match.Channels], dict[Control, match.Channels]]:
-        matched = read_controls(run, obj, chains)
+        matched = read_controls(run, job.obj, job.chains)
         return matched, {control: _own_channels(run, control) for control in matched}
 
-    before, here = sample(context, [obj], [first - 1.0, frame], read, is_solved=False)
+    before, here = sample(context, [job.obj], [first - 1.0, frame], read, is_solved=False)
     frames = sorted({first - 1.0, first, frame})
-    write_controls([before[1], *[here[0]] * (len(frames) - 1)], np.array(frames))
+    return control_keys([before[1], *[here[0]] * (len(frames) - 1)], np.array(frames))
 
 
 def _own_channels(run: Evaluation, control: Control) -> match.Channels:
@@ -135,18 +150,23 @@ def _own_channels(run: Evaluation, control: Control) -> match.Channels:
     return match.Channels(tuple(owner.location), fk_pose.read_raw(owner))
 
 
-def _match_fk(context: Any, obj: Any, chains: Sequence[ChainSetup], frame: float) -> None:
-    """The FK pose is what is seen at ``frame``; up to the frame before it stays what it was."""
+def _fk_as_seen(context: Any, job: Job, first: float, frame: float) -> list[RotationKeys]:
+    """The FK pose is what is seen from ``first`` on, where it is keyed, to ``frame``; before that it stays what it was.
+
+    A change that is over at ``frame`` begins earlier: what is seen from there on is keyed frame by frame, so that
+    the pose neither waits nor jumps while it is blended.
+    """
 
     def read(run: Evaluation) -> Turns:
-        return dict(match.rig_of(run, obj).state.rotations)
+        return dict(match.rig_of(run, job.obj).state.rotations)
 
-    turns, _ = read_seen(context, obj, chains, [], [frame])
+    frames = [float(at) for at in np.append(np.arange(first, frame - SAME_FRAME), frame)]
+    turns = turns_of(sample(context, [job.obj], frames, lambda run: look_at_seen(run, job, has_controls=False)))
     if not turns[0]:
-        return
-    before = sample(context, [obj], [frame - 1.0], read, is_solved=False)[0]
-    rows = rotation_rows(obj, [{bone: before[bone] for bone in turns[0]}, turns[0]])
-    keys.write_rotation_keys(obj, rows, np.array([frame - 1.0, frame]))
+        return []
+    before = sample(context, [job.obj], [first - 1.0], read, is_solved=False)[0]
+    rows = rotation_rows(job.obj, [{bone: before[bone] for bone in turns[0]}, *turns])
+    return [RotationKeys(job.obj, rows, np.array([first - 1.0, *frames]))]
 
 
 def _key(obj: Any, one: Switch) -> None:

@@ -6,7 +6,7 @@ nothing, or shows something else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 import bpy
@@ -35,6 +35,26 @@ def check_writable(
         )
     if reason:
         raise LimbIKError(reason)
+
+
+def check_own_keys(objects: Sequence[bpy.types.Object]) -> None:
+    """Raises where two of these objects play the same keys: those written for one would be the other's, too.
+
+    Raises:
+        LimbIKError: names both and the action.
+    """
+    owners: dict[tuple[Any, ...], bpy.types.Object] = {}
+    for obj in objects:
+        action, slot = compat.action_and_slot(obj)
+        if action is None or (compat.HAS_SLOTS and slot is None):
+            continue
+        key = action.session_uid, slot.handle if slot is not None else 0
+        other = owners.setdefault(key, obj)
+        if other != obj:
+            raise LimbIKError(
+                f"'{other.name}' and '{obj.name}' share the action '{action.name}': give each its own first, "
+                "or work on one at a time"
+            )
 
 
 def action_frame(anim: bpy.types.AnimData, frame: float) -> float:

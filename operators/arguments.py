@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import bpy
 from bpy.props import BoolProperty, IntProperty, StringProperty
 
-from ..rig import active, setup
+from ..rig import active, compat, setup
 from ..rig.chains import tips as tips_of_rig
 from ..rig.errors import LimbIKError
 
@@ -141,10 +141,15 @@ class WithChains(OnArmature):
     def poll_in_view(cls, context: Any) -> bool:
         if not super().poll_in_view(context):
             return False
-        obj = active.active_armature(context)
-        if obj is None or not active.tip_names(obj):
+        if not any(active.tip_names(obj) for obj in cls.armatures_meant(context)):
             return cls.refuse(cls.NO_CHAIN)
         return True
+
+    @staticmethod
+    def armatures_meant(context: Any) -> list[Any]:
+        """Of which armatures one has to have a chain: the active one."""
+        obj = active.active_armature(context)
+        return [obj] if obj is not None else []
 
 
 class OnChains(TipsArgument, WithChains):
@@ -194,6 +199,24 @@ class OverRange:
         )
         frame_start: IntProperty(name="Start", description="First frame", default=1)
         frame_end: IntProperty(name="End", description="Last frame", default=250)
+
+    def fill_range(self, context: Any, objects: Iterable[Any]) -> None:
+        """Before a dialog: the range of the armatures' animation, the scene's where none has one."""
+        properties = cast(Any, self).properties
+        if properties.is_property_set("frame_start"):
+            return
+        found = [own for obj in objects if (own := compat.animation_range(obj)) is not None]
+        found = found or [(context.scene.frame_start, context.scene.frame_end)]
+        self.frame_start, self.frame_end = round(min(a for a, _ in found)), round(max(b for _, b in found))
+        self.use_range = self.use_range
+
+    def draw_range(self, layout: Any) -> None:
+        """The range in a dialog."""
+        layout.prop(self, "use_range")
+        column = layout.column(align=True)
+        column.active = self.use_range
+        column.prop(self, "frame_start")
+        column.prop(self, "frame_end")
 
     def has_range(self) -> bool:
         """Whether frames were named: by ``use_range``, or by a script that just gives them."""

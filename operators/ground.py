@@ -66,11 +66,7 @@ class LIMB_IK_OT_ground(OverRange, TipsArgument, WithChains, bpy.types.Operator)
         row = layout.row()
         row.active = self.use_floor
         row.prop(self, "floor")
-        layout.prop(self, "use_range")
-        column = layout.column(align=True)
-        column.active = self.use_range
-        column.prop(self, "frame_start")
-        column.prop(self, "frame_end")
+        self.draw_range(layout)
 
     def work(self, context: Any) -> str:
         obj = self.rig(context)

@@ -10,6 +10,8 @@ import time
 from collections.abc import Generator
 from typing import Any
 
+import bpy
+
 from ..rig.errors import LimbIKError
 from .arguments import sentence
 
@@ -29,6 +31,40 @@ class InSteps:
     def steps(self, context: Any) -> Generator[tuple[int, int], None, str]:
         """The work; closed early it must leave everything as it was."""
         raise NotImplementedError
+
+    def ask(self, context: Any, confirm: str) -> Any:
+        """Show the settings first; ``execute`` then goes on in steps."""
+        operator: Any = self
+        operator.is_asked = True
+        return context.window_manager.invoke_props_dialog(operator, confirm_text=confirm)
+
+    def execute(self, context: Any) -> Any:
+        """In steps after the dialog; at once from Python and where it is done again with other settings."""
+        operator: Any = self
+        if not getattr(operator, "is_asked", False) or context.window is None:
+            above: Any = super()
+            return above.execute(context)
+        operator.is_asked = False
+        return self.begin(context)
+
+    def work(self, context: Any) -> str:
+        """All of it at once; in a window the cursor still counts."""
+        is_shown = context.window is not None and not bpy.app.background
+        manager = context.window_manager
+        if is_shown:
+            manager.progress_begin(0, 100)
+        steps = self.steps(context)
+        try:
+            while True:
+                done, total = next(steps)
+                if is_shown:
+                    manager.progress_update(100 * done // total)
+        except StopIteration as end:
+            return str(end.value)
+        finally:
+            steps.close()
+            if is_shown:
+                manager.progress_end()
 
     def begin(self, context: Any) -> set[str]:
         """Start; goes on in ``modal`` where it takes longer."""

@@ -2,31 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty
 
 from ..bake import ranges
-from ..bake.match_fk import match_fk
-from ..bake.match_range import MatchReport, match_ik
-from .arguments import OnChains, OverRange, counted
+from ..bake.jobs import Asked
+from ..bake.match_fk import match_fk_here, match_fk_steps
+from ..bake.match_range import MatchReport, match_ik_here, match_ik_steps
+from ..rig import active
+from .arguments import OverRange, counted
+from .in_steps import InSteps
+from .on_rigs import OnRigs
+
+Steps = Generator[tuple[int, int], None, MatchReport]
 
 
-class Matching(OverRange, OnChains):
-    """What both directions share: which chains and which frames."""
+class Matching(InSteps, OverRange, OnRigs):
+    """What both directions share: which chains and which frames. ``WHAT`` is what moves."""
+
+    WHAT = ""
 
     if TYPE_CHECKING:
         keys_only: bool
     else:
         only_active: BoolProperty(
-            name="Only Active", description="Only the chain of the active bone, not all chains of the armature"
+            name="Only Active", description="Only the chain of the active bone, not all chains of the armatures"
         )
+        use_range: BoolProperty(name="Use Range", description="Keyed over these frames, not just at this one")
         keys_only: BoolProperty(
             name="Only at Keys",
             description="Over a range, only at frames that have keys already",
             options={'SKIP_SAVE'},
         )
+
+    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
+        """At this frame at once; over a range it asks first, with that of the animation filled in."""
+        if not self.has_range() and not self.keys_only:
+            return self.execute(context)
+        self.fill_range(context, active.armatures(context))
+        return self.ask(context, "Match")
+
+    def draw(self, context: Any) -> None:
+        """Which chains and frames."""
+        operator: Any = self
+        layout = operator.layout
+        self.draw_armatures(context, layout)
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        layout.prop(self, "only_active")
+        self.draw_range(layout)
+        layout.prop(self, "keys_only")
+
+    def steps(self, context: Any) -> Generator[tuple[int, int], None, str]:
+        asked = [Asked(obj, tips, self.frames(context, obj, tips)) for obj, tips in self.asked(context)]
+        if asked[0].frames is None:
+            return self.said(self.match_here(context, asked))
+        return self.said((yield from self.match_steps(context, asked)))
 
     def frames(self, context: Any, obj: Any, tips: list[str]) -> list[float] | None:
         """The frames to key, None for this frame without keys."""
@@ -39,13 +73,20 @@ class Matching(OverRange, OnChains):
         """The frames of ``keys_only``."""
         raise NotImplementedError
 
+    def match_here(self, context: Any, asked: list[Asked]) -> MatchReport:
+        """Match at this frame."""
+        raise NotImplementedError
 
-def _said(what: str, report: MatchReport) -> str:
-    chains = counted(report.chains, "chain")
-    said = f"{what} of {chains} matched at this frame"
-    if report.frames:
-        said = f"{what} of {chains} matched over {counted(report.frames, 'frame')}: {counted(report.keys, 'key')}"
-    return "; ".join((said, *report.notes))
+    def match_steps(self, context: Any, asked: list[Asked]) -> Steps:
+        """Match over frames."""
+        raise NotImplementedError
+
+    def said(self, report: MatchReport) -> str:
+        """The report in words."""
+        of = f" of {report.armatures} armatures" if report.armatures > 1 else ""
+        what = f"{self.WHAT} of {counted(report.chains, 'chain')}{of} matched"
+        where = f"over {counted(report.frames, 'frame')}: {counted(report.keys, 'key')}"
+        return "; ".join((f"{what} {where if report.frames else 'at this frame'}", *report.notes))
 
 
 class LIMB_IK_OT_match_ik(Matching, bpy.types.Operator):
@@ -54,14 +95,16 @@ class LIMB_IK_OT_match_ik(Matching, bpy.types.Operator):
     bl_idname = "limb_ik.match_ik"
     bl_label = "Match IK to FK"
     bl_options = {'REGISTER', 'UNDO'}
-
-    def work(self, context: Any) -> str:
-        obj = self.rig(context)
-        tips = self.chosen(context, obj)
-        return _said("Targets", match_ik(context, obj, tips, self.frames(context, obj, tips)))
+    WHAT = "Targets"
 
     def keyed(self, obj: Any, tips: list[str], first: float, last: float) -> list[float]:
         return ranges.bone_keys(obj, tips, first, last)
+
+    def match_here(self, context: Any, asked: list[Asked]) -> MatchReport:
+        return match_ik_here(context, asked)
+
+    def match_steps(self, context: Any, asked: list[Asked]) -> Steps:
+        return match_ik_steps(context, asked)
 
 
 class LIMB_IK_OT_match_fk(Matching, bpy.types.Operator):
@@ -70,11 +113,13 @@ class LIMB_IK_OT_match_fk(Matching, bpy.types.Operator):
     bl_idname = "limb_ik.match_fk"
     bl_label = "Match FK to IK"
     bl_options = {'REGISTER', 'UNDO'}
-
-    def work(self, context: Any) -> str:
-        obj = self.rig(context)
-        tips = self.chosen(context, obj)
-        return _said("FK pose", match_fk(context, obj, tips, self.frames(context, obj, tips)))
+    WHAT = "FK pose"
 
     def keyed(self, obj: Any, tips: list[str], first: float, last: float) -> list[float]:
         return ranges.control_keys(obj, tips, first, last)
+
+    def match_here(self, context: Any, asked: list[Asked]) -> MatchReport:
+        return match_fk_here(context, asked)
+
+    def match_steps(self, context: Any, asked: list[Asked]) -> Steps:
+        return match_fk_steps(context, asked)

@@ -47,11 +47,7 @@ class LIMB_IK_OT_plant(OverRange, OnChains, bpy.types.Operator):
             layout.prop(self, name)
         if self.mode != 'HERE':
             return
-        layout.prop(self, "use_range")
-        column = layout.column(align=True)
-        column.active = self.use_range
-        column.prop(self, "frame_start")
-        column.prop(self, "frame_end")
+        self.draw_range(layout)
         layout.prop_search(self, "on", context.scene, "objects")
 
     def work(self, context: Any) -> str:

@@ -8,7 +8,9 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty
 
 from ..bake import switching
-from .arguments import OnChains, listed
+from ..bake.jobs import Asked
+from .arguments import listed
+from .on_rigs import OnRigs
 
 SIDES = (
     ('IK', "IK", "The target leads"),
@@ -22,7 +24,7 @@ EASES = (
 )
 
 
-class LIMB_IK_OT_switch(OnChains, bpy.types.Operator):
+class LIMB_IK_OT_switch(OnRigs, bpy.types.Operator):
     """Key the change between IK and FK at this frame, eased over the blend time"""
 
     bl_idname = "limb_ik.switch"
@@ -41,9 +43,15 @@ class LIMB_IK_OT_switch(OnChains, bpy.types.Operator):
         )
 
     def work(self, context: Any) -> str:
-        obj = self.rig(context)
-        tips = self.chosen(context, obj)
-        done = switching.switch(context, obj, tips, self.to, ease=self.ease, use_match=self.match)
-        first = done[0]
-        side = "IK" if first.is_on else "FK"
-        return f"{side} for {listed(one.chain.tip for one in done)}: frames {first.frame:g} to {first.over:g}"
+        asked = [Asked(obj, tips) for obj, tips in self.asked(context)]
+        done = switching.switch_all(context, asked, self.to, ease=self.ease, use_match=self.match)
+        return "; ".join(_said(done, side) for side in (True, False) if any(one.is_on == side for one in done))
+
+
+def _said(done: list[switching.Switch], is_on: bool) -> str:
+    """What was switched to one side, and over which frames."""
+    own = [one for one in done if one.is_on == is_on]
+    several = len({one.obj.name for one in done}) > 1
+    names = [f"{one.obj.name}: {one.chain.tip}" if several else one.chain.tip for one in own]
+    first, over = min(one.frame for one in own), max(one.over for one in own)
+    return f"{'IK' if is_on else 'FK'} for {listed(names)}: frames {first:g} to {over:g}"

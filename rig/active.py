@@ -16,7 +16,27 @@ def active_armature(context: Any) -> Any:
     """The active armature, or the one whose chain reaches for the active object; None where there is none."""
     layer = getattr(context, "view_layer", None)
     obj = layer.objects.active if layer is not None else None
-    if obj is None or obj.type == 'ARMATURE':
+    return _armature_of(obj) if obj is not None else None
+
+
+def armatures(context: Any) -> list[Any]:
+    """Every armature that the user means, the active one first: those in pose mode, else those selected.
+
+    A selected target or pole stands for the armature whose chain reaches for it, as an active one does.
+    """
+    first = active_armature(context)
+    layer = getattr(context, "view_layer", None)
+    selected = list(layer.objects.selected) if layer is not None else []
+    if first is not None and first.mode == 'POSE':
+        others = [obj for obj in (*(getattr(context, "objects_in_mode", None) or ()), *selected) if obj.mode == 'POSE']
+    else:
+        others = [_armature_of(obj) for obj in selected]
+    found = dict.fromkeys([first, *others])
+    return [obj for obj in found if obj is not None and obj.type == 'ARMATURE']
+
+
+def _armature_of(obj: Any) -> Any:
+    if obj.type == 'ARMATURE':
         return obj
     if obj.parent is not None and obj.parent.type == 'ARMATURE' and obj.limb_ik.is_control:
         return obj.parent

@@ -173,6 +173,27 @@ def test_leaving_for_fk_begins_here(arm: bpy.types.Object) -> None:
     assert tip(arm).limb_ik_status == 'IDLE'
 
 
+@pytest.mark.parametrize("blend_time", [0.15, 0.0])
+def test_arriving_at_fk_keeps_what_is_seen(arm: bpy.types.Object, blend_time: float) -> None:
+    """Over at this frame: what was seen while it is blended, and here, is seen still; FK holds it from here on."""
+    tip(arm).limb_ik_blend_time = blend_time
+    target = tip(arm).limb_ik_target
+    start = target.location.z
+    for frame, lower in ((1, 10.0), (20, 60.0)):
+        target.location.z = start - lower
+        target.keyframe_insert("location", frame=frame)
+    frames = [3.0, 15.0, 16.0, 17.0, 18.0, 19.0, 20.0]
+    seen = poses_at(arm, frames)
+    rigs.frame_set(20)
+    ops.limb_ik.switch(armature="Arm", to='FK', ease='ARRIVE')
+    assert use_ik_keys(arm)[-1] == (16.0 if blend_time else 20.0, 0.0)
+    for before, after in zip(seen, poses_at(arm, frames), strict=True):
+        assert rigs.pose_distance(before, after) < 1e-4
+    for later in poses_at(arm, [21.0, 40.0]):
+        assert rigs.pose_distance(seen[-1], later) < 1e-4
+    assert tip(arm).limb_ik_status == 'IDLE'
+
+
 def test_there_and_back_keeps_what_was_before(arm: bpy.types.Object) -> None:
     """FK, then IK planted from 20, then FK again from 40: each part as it was seen when it was switched."""
     tip(arm).limb_ik_use_ik = False

@@ -1,0 +1,120 @@
+"""Chains of one or several armatures to match at frames: read together, so that nothing is written before all is read.
+
+Reads only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import bpy
+
+from ..rig import marks
+from ..rig.chains import ChainSetup, setup_of
+from ..rig.errors import LimbIKError
+from ..rig.evaluate import Evaluation
+from ..rig.sampling import sampled
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What of an armature is asked for: tips (empty: all chains), and frames, rising (None: the current one)."""
+
+    obj: bpy.types.Object
+    tips: Sequence[str] = ()
+    frames: Sequence[float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Chains of an armature that can be solved, and the frames at which they are to be read."""
+
+    obj: bpy.types.Object
+    chains: Sequence[ChainSetup]
+    frames: tuple[float, ...] = ()
+
+
+def chains_named(obj: bpy.types.Object, tips: Sequence[str]) -> list[ChainSetup]:
+    """The chains of a rig that end at ``tips``, all of them where it is empty.
+
+    Raises:
+        LimbIKError: there is no such chain, or it can't be solved.
+    """
+    by_tip = {chain.tip: chain for chain in setup_of(obj).chains}
+    if not by_tip:
+        raise LimbIKError(f"'{obj.name}' has no chain")
+    for tip in tips:
+        if tip not in by_tip:
+            raise LimbIKError(f"no chain ends at '{tip}' of '{obj.name}'")
+    chosen = [by_tip[tip] for tip in tips] if tips else list(by_tip.values())
+    for chain in chosen:
+        if chain.problem:
+            raise LimbIKError(f"the chain of '{chain.tip}' can't be solved: {chain.problem}")
+    return chosen
+
+
+def jobs_of(asked: Sequence[Asked]) -> list[Job]:
+    """What is asked for, checked.
+
+    Raises:
+        LimbIKError: a chain is missing or can't be solved, or frames were named and there are none.
+    """
+    jobs = [Job(one.obj, chains_named(one.obj, one.tips), tuple(one.frames or ())) for one in asked]
+    if any(one.frames is not None and not len(one.frames) for one in asked):
+        raise LimbIKError("the frame range is empty")
+    return jobs
+
+
+def all_but(rigs: Sequence[bpy.types.Object], jobs: Sequence[Job]) -> list[tuple[marks.Key, str]]:
+    """The chains that are solved while those of the jobs are not: what these hang on moves as it will be seen."""
+    left_out = {(marks.key_of(job.obj), chain.tip) for job in jobs for chain in job.chains}
+    every = [(marks.key_of(rig), chain.tip) for rig in rigs for chain in setup_of(rig).chains]
+    return [link for link in every if link not in left_out]
+
+
+def read(
+    context: Any,
+    jobs: Sequence[Job],
+    look: Callable[[Evaluation, Job], T],
+    only: Sequence[tuple[marks.Key, str]] | None = None,
+) -> Generator[tuple[int, int], None, list[list[T]]]:
+    """What ``look`` finds for each job at each of its frames; yields frames read and their number, after each.
+
+    Args:
+        context: as in ``sampling.sample``.
+        jobs: with frames.
+        look: takes values out of an evaluation; must keep no reference to Blender's data.
+        only: chains to solve; None for all.
+    """
+    frames = sorted({frame for job in jobs for frame in job.frames})
+    wanted = [frozenset(job.frames) for job in jobs]
+
+    def looks(run: Evaluation) -> list[list[T]]:
+        return [[look(run, job)] if run.frame in own else [] for job, own in zip(jobs, wanted, strict=True)]
+
+    found: list[list[T]] = [[] for _ in jobs]
+    taken = sampled(context, [job.obj for job in jobs], frames, looks, only=only)
+    try:
+        for number, row in enumerate(taken, start=1):
+            for own, one in zip(found, row, strict=True):
+                own += one
+            yield number, len(frames)
+    finally:
+        taken.close()
+    return found
+
+
+def finished(steps: Generator[tuple[int, int], None, T]) -> T:
+    """Go through all steps at once."""
+    try:
+        while True:
+            next(steps)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+    finally:
+        steps.close()
