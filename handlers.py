@@ -89,11 +89,34 @@ def _rigs_in(scene: bpy.types.Scene) -> list[bpy.types.Object]:
 @_stays
 def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Solve this frame and write it; Blender evaluates once more and shows it in the same update."""
-    if live_pause.is_paused() or not marks.has_any():
+    if live_pause.is_paused():
+        return
+    _notice_rigs_that_came(scene, depsgraph)
+    if not marks.has_any():
         return
     with warm_start.allowed(depsgraph):
         write.write(evaluate(depsgraph, _held_by(depsgraph), scene.frame_current_final, is_fresh=True))
     keyed_fk.note_frame(scene)
+
+
+def _notice_rigs_that_came(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    """Watch rigs that were copied or appended, or came with a scene, and got no update before this frame."""
+    if keyed_fk.shown_frame(scene) is None:
+        marks.mark_all()
+        keyed_fk.note_frame(scene)
+    elif depsgraph.id_type_updated('ARMATURE'):
+        for obj in _armatures_in(_updated(depsgraph)):
+            if not marks.is_known(obj) and marks.has_traces(obj):
+                marks.mark(obj)
+
+
+def _updated(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.ID]:
+    """The original data-blocks that an update touched."""
+    return [update.id.original for update in depsgraph.updates if update.id is not None]
+
+
+def _armatures_in(blocks: Sequence[bpy.types.ID]) -> list[bpy.types.Object]:
+    return [block for block in blocks if isinstance(block, bpy.types.Object) and block.type == 'ARMATURE']
 
 
 @_stays
@@ -126,8 +149,8 @@ def _touched_rigs(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
 
     A rig whose target moved is among them, too: its dependency number changed.
     """
-    updated = [update.id.original for update in depsgraph.updates if update.id is not None]
-    found = [obj for obj in updated if isinstance(obj, bpy.types.Object) and obj.type == 'ARMATURE']
+    updated = _updated(depsgraph)
+    found = _armatures_in(updated)
     if depsgraph.id_type_updated('ACTION'):
         found += [obj for obj in marks.rigs() if obj not in found and _plays_one_of(obj, updated)]
     if depsgraph.id_type_updated('ARMATURE'):
