@@ -110,12 +110,12 @@ def _notice_rigs_that_came(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgrap
                 marks.mark(obj)
 
 
-def _updated(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.ID]:
+def _updated(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.ID | None]:
     """The original data-blocks that an update touched."""
     return [update.id.original for update in depsgraph.updates if update.id is not None]
 
 
-def _armatures_in(blocks: Sequence[bpy.types.ID]) -> list[bpy.types.Object]:
+def _armatures_in(blocks: Sequence[bpy.types.ID | None]) -> list[bpy.types.Object]:
     return [block for block in blocks if isinstance(block, bpy.types.Object) and block.type == 'ARMATURE']
 
 
