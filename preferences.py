@@ -86,6 +86,7 @@ class LimbIKPreferences(bpy.types.AddonPreferences):
             default=DEFAULTS.blend_time,
             min=0.0,
             soft_max=2.0,
+            subtype='TIME_ABSOLUTE',
         )
         target_kind: EnumProperty(
             name="Targets",

@@ -161,7 +161,16 @@ CHAIN_SPECS = (
     ),
     _switch("use_ik", "Use IK", True, "IK on or off; a keyed switch is eased over the blend time", is_animatable=True),
     _number("weight", "Weight", 1.0, 0.0, 1.0, "How much of IK is used", subtype='FACTOR', is_animatable=True),
-    _number("blend_time", "Blend Time", 0.15, 0.0, 1000.0, "Seconds over which a keyed switch is eased", soft_max=2.0),
+    _number(
+        "blend_time",
+        "Blend Time",
+        0.15,
+        0.0,
+        1000.0,
+        "Seconds over which a keyed switch is eased",
+        soft_max=2.0,
+        subtype='TIME_ABSOLUTE',
+    ),
     _switch("mute", "Mute", False, "Take the chain out of play"),
     _number(
         "softness",

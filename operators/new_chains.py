@@ -45,6 +45,7 @@ class NewChains:
             default=preferences.DEFAULTS.blend_time,
             min=0.0,
             soft_max=2.0,
+            subtype='TIME_ABSOLUTE',
             options={'SKIP_SAVE'},
         )
 

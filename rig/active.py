@@ -122,6 +122,17 @@ def _reaching(obj: Any, key: marks.Key, bone_name: str) -> str:
     return ""
 
 
+def reaching(keys: set[marks.Key]) -> list[Any]:
+    """Rigs whose chains reach for one of these objects, or for a bone of it, as far as their set-up is known."""
+    found = []
+    for rig in marks.rigs():
+        setup = chains.known_setup(rig)
+        links = [link for one in setup.chains for link in (one.target_key, one.pole_key)] if setup else []
+        if any(link is not None and link[0] in keys for link in links):
+            found.append(rig)
+    return found
+
+
 def turned_bones(tip: Any) -> list[Any]:
     """The pose bones that the chain of a tip bone turns, root first, read the cheapest way."""
     bones = tip.id_data.pose.bones

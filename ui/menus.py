@@ -28,6 +28,7 @@ class LIMB_IK_MT_chain(bpy.types.Menu):
         layout.separator()
         layout.operator("limb_ik.match_ik", text="Match All IK to FK").only_active = False
         layout.operator("limb_ik.match_fk", text="Match All FK to IK").only_active = False
+        _matching_over_frames(layout)
         layout.separator()
         layout.operator("limb_ik.remove_chain", text="Remove All IK Chains", icon='X').only_active = False
 
@@ -48,6 +49,7 @@ class LIMB_IK_MT_pose(bpy.types.Menu):
         layout.separator()
         layout.operator("limb_ik.match_ik", text="Match IK to FK").only_active = True
         layout.operator("limb_ik.match_fk", text="Match FK to IK").only_active = True
+        _matching_over_frames(layout)
         layout.separator()
         layout.operator("limb_ik.mirror_chain", icon='MOD_MIRROR')
         layout.operator("limb_ik.copy_setup", icon='COPYDOWN')
@@ -60,6 +62,14 @@ def _adding(layout: Any) -> None:
     layout.operator("limb_ik.add_limbs", text="Add IK to Arms and Legs...", icon='ARMATURE_DATA')
     layout.operator("limb_ik.add_chain", text="Add IK to Selected Bones", icon='CON_KINEMATIC')
     layout.operator("limb_ik.convert_constraints", icon='CONSTRAINT_BONE')
+
+
+def _matching_over_frames(layout: Any) -> None:
+    """The dialog asks which frames, and of which chains."""
+    layout.operator_context = 'INVOKE_DEFAULT'
+    for name, text in (("match_ik", "Match IK to FK over Frames..."), ("match_fk", "Match FK to IK over Frames...")):
+        settings = layout.operator(f"limb_ik.{name}", text=text)
+        settings.use_range, settings.only_active = True, False
 
 
 def _in_pose_menu(menu: Any, _context: Any) -> None:

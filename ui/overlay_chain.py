@@ -21,6 +21,8 @@ from .overlay_shapes import Part, Shape
 LIMIT_SIZE = 0.4
 # Of the limb's length.
 DASH_SIZE = 0.02
+# Of the limb's length: an offset by less was not made by hand.
+UNMOVED = 1e-4
 MISSED = {'TOO_FAR': "{} short", 'TOO_NEAR': "{} too near", 'LIMITED': "{} short at a joint limit"}
 
 
@@ -47,12 +49,17 @@ def chosen(context: Any) -> Iterator[tuple[Any, str]]:
 
 def _candidates(context: Any, current: Any) -> list[Any]:
     """The rigs of which something may be chosen, found from the selection: a crowd costs nothing."""
-    found = {current} if current is not None else set()
-    for obj in [*(getattr(context, "objects_in_mode", None) or ()), *context.view_layer.objects.selected]:
+    found = {current: None} if current is not None else {}
+    links = set()
+    for obj in {*(getattr(context, "objects_in_mode", None) or ()), *context.view_layer.objects.selected}:
         if obj.type == 'ARMATURE':
-            found.add(obj)
+            found[obj] = None
         elif obj.limb_ik.is_control and obj.parent is not None:
-            found.add(obj.parent)
+            found[obj.parent] = None
+        if obj.type != 'ARMATURE' or obj.mode == 'POSE':
+            links.add(marks.key_of(obj))
+    if links:
+        found.update(dict.fromkeys(active.reaching(links)))
     return [obj for obj in found if obj.type == 'ARMATURE' and marks.is_known(obj)]
 
 
@@ -102,20 +109,68 @@ def _limb(bone: Any, joints: list[Vector]) -> list[Shape]:
 
 
 def _controls(bone: Any, joints: list[Vector], length: float) -> list[Shape]:
-    """Lines to target and pole; red where the target is missed, faint where they are offsets on FK."""
+    """Lines to target and pole, red where the target is missed; of offsets on FK how far they were moved."""
+    if bone.limb_ik_target_space == 'FK':
+        return _offsets(bone, joints, length)
     found = []
-    is_world = bone.limb_ik_target_space == 'WORLD'
     target, pole = _place_world(bone, "target"), _place_world(bone, "pole")
     dash = DASH_SIZE * length
     if target is not None and bone.limb_ik_solver == 'LOOK_AT':
         found.append(Shape(Part.LINE, shapes.dashed(joints[-2], target, dash)))
-    elif target is not None and is_world and bone.limb_ik_status in MISSED:
+    elif target is not None and bone.limb_ik_status in MISSED:
         found.append(Shape(Part.MISSED, (joints[-1], target)))
     elif target is not None:
         found.append(Shape(Part.LINE, shapes.dashed(joints[-1], target, dash)))
     if pole is not None and bone.limb_ik_solver != 'LOOK_AT' and len(joints) > 2:
-        found.append(Shape(Part.POLE if is_world else Part.LINE, shapes.dashed(joints[1], pole, dash)))
+        found.append(Shape(Part.POLE, shapes.dashed(joints[1], pole, dash)))
     return found
+
+
+def _offsets(bone: Any, joints: list[Vector], length: float) -> list[Shape]:
+    """How far target and pole were moved since set-up: at each of them, and where the end of the limb was moved by it.
+
+    The character walks on from where they stand, so a line to them says nothing but which limb they belong to: it is
+    drawn to those that are selected.
+    """
+    found, dash = [], DASH_SIZE * length
+    for role, part, joint in (("target", Part.LINE, joints[-1]), ("pole", Part.POLE, joints[1])):
+        now, rest = _place_world(bone, role), _rest_world(bone, role)
+        if now is None:
+            continue
+        if (now - rest).length > UNMOVED * length:
+            found.append(Shape(part, shapes.dashed(rest, now, dash)))
+        if _is_control_selected(getattr(bone, f"limb_ik_{role}"), getattr(bone, f"limb_ik_{role}_bone")):
+            found.append(Shape(Part.LINE, shapes.dashed(joint, now, dash)))
+    wanted, shift = _wanted_world(bone, joints), _shift_world(bone)
+    if wanted is not None and bone.limb_ik_solver != 'LOOK_AT':
+        if shift.length > UNMOVED * length:
+            found.append(Shape(Part.LINE, shapes.dashed(wanted - shift, wanted, dash)))
+        if wanted != joints[-1]:
+            found.append(Shape(Part.MISSED, (joints[-1], wanted)))
+    return found
+
+
+def _wanted_world(bone: Any, joints: list[Vector]) -> Vector | None:
+    """Where the end is wanted, as far as the pose on the screen tells: of an offset on FK only at full weight."""
+    if bone.limb_ik_target_space == 'WORLD':
+        return _place_world(bone, "target")
+    if bone.limb_ik_weight < 1.0 or bone.limb_ik_status not in ('REACHED', 'TOO_FAR'):
+        return None
+    if bone.limb_ik_status == 'REACHED':
+        return joints[-1]
+    missed: Vector = (joints[-1] - joints[0]).normalized() * bone.limb_ik_error
+    return joints[-1] + missed
+
+
+def _shift_world(bone: Any) -> Vector:
+    now, rest = _place_world(bone, "target"), _rest_world(bone, "target")
+    return now - rest if now is not None else Vector()
+
+
+def _rest_world(bone: Any, role: str) -> Vector:
+    """Where target or pole stood at set-up."""
+    rest: Any = chains.matrix_from(getattr(bone, f"limb_ik_{role}_rest"))
+    return Vector(bone.id_data.matrix_world @ rest.translation)
 
 
 def _place_world(bone: Any, role: str) -> Vector | None:
@@ -160,6 +215,6 @@ def _notes(bone: Any, joints: list[Vector]) -> list[Note]:
     text = MISSED.get(bone.limb_ik_status)
     if text is None or bone.limb_ik_error <= 0.0:
         return []
-    target = _place_world(bone, "target") if bone.limb_ik_target_space == 'WORLD' else None
-    place = (joints[-1] + target) / 2.0 if target is not None else joints[-1]
+    wanted = _wanted_world(bone, joints)
+    place = (joints[-1] + wanted) / 2.0 if wanted is not None else joints[-1]
     return [Note(place, text, bone.limb_ik_error)]

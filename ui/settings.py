@@ -173,8 +173,11 @@ class LIMB_IK_PT_bake(OfChain, bpy.types.Panel):
     bl_label = "Bake"
     bl_options = {'DEFAULT_CLOSED'}
 
-    def draw_chain(self, layout: Any, bone: Any) -> None:
-        column = layout.column(align=True)
+    def draw(self, context: Any) -> None:
+        """The active chain, or all chains of the armatures that are selected or in pose mode."""
+        count = sum(1 for obj in active.armatures(context) if active.tip_names(obj))
+        column = self.layout.column(align=True)
         column.operator_context = 'INVOKE_DEFAULT'
         column.operator("limb_ik.bake", text="Bake Chain...", icon='KEYFRAME_HLT').only_active = True
-        column.operator("limb_ik.bake", text="Bake Armature...").only_active = False
+        text = f"Bake {count} Armatures..." if count > 1 else "Bake Armature..."
+        column.operator("limb_ik.bake", text=text).only_active = False

@@ -10,6 +10,7 @@ import bpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from limb_ik.rig import compat
 from limb_ik.solvers.chain import JointKind, JointLimits
 from limb_ik.ui import overlay, overlay_chain
 from limb_ik.ui import overlay_shapes as shapes
@@ -55,6 +56,36 @@ def test_only_active_and_selected_chains(body: Any) -> None:
     assert chosen() == []
 
 
+@pytest.mark.parametrize("role", ["target", "pole"])
+def test_a_target_of_the_users_own_need_only_be_selected(body: Any, role: str) -> None:
+    """One that no set-up made and that hangs on nothing, while another object is active."""
+    own = rigs.empty("Own", (0.1, -0.3, 0.2))
+    setattr(body.pose.bones["shin.R"], f"limb_ik_{role}", own)
+    camera = rigs.empty("Something else")
+    rigs.update()
+    for one in bpy.context.view_layer.objects:
+        one.select_set(one in (own, camera))
+    bpy.context.view_layer.objects.active = camera
+    assert chosen() == ["shin.R"]
+
+
+def test_a_bone_of_another_armature_need_only_be_selected(body: Any) -> None:
+    other = rigs.rig("L2B", name="Other")
+    bone = body.pose.bones["shin.R"]
+    bone.limb_ik_target, bone.limb_ik_target_bone = other, "lo"
+    rigs.update()
+    for one in bpy.context.view_layer.objects:
+        one.select_set(one == other)
+    bpy.context.view_layer.objects.active = other
+    ops.object.mode_set(mode='POSE')
+    for one in other.pose.bones:
+        compat.set_bone_selected(one, one.name == "lo")
+    assert chosen() == ["shin.R"]
+    compat.set_bone_selected(other.pose.bones["lo"], False)
+    assert chosen() == []
+    ops.object.mode_set(mode='OBJECT')
+
+
 def test_a_limb_its_pole_and_no_more(body: Any) -> None:
     assert parts(body, "shin.L") == {Part.LIMB, Part.LINE, Part.POLE}
 
@@ -84,6 +115,58 @@ def test_muted_and_broken_chains_show_nothing(body: Any) -> None:
     rigs.update()
     assert overlay_chain.of_chain(body, "shin.L") == ([], [])
     assert overlay_chain.of_chain(body, "shin.R") == ([], [])
+
+
+@pytest.fixture
+def walked_away(blank: None) -> Any:
+    """A body whose bones walked 5 units away from targets that are offsets on FK."""
+    obj = rigs.build(body_bones(), "Body")
+    ops.limb_ik.add_limbs(armature="Body", motion='FK')
+    obj.pose.bones[0].location.y += 5.0
+    rigs.update()
+    for one in bpy.context.view_layer.objects:
+        one.select_set(False)
+    bpy.context.view_layer.objects.active = obj
+    return obj
+
+
+def longest(obj: Any, tip: str, part: Part) -> float:
+    """The longest distance between two points of one kind of shape."""
+    found = overlay_chain.of_chain(obj, tip)[0]
+    points = [point for shape in found if shape.part == part for point in shape.lines]
+    return max(((a - b).length for a in points for b in points), default=0.0)
+
+
+def test_offsets_draw_no_line_across_the_screen(walked_away: Any) -> None:
+    target = walked_away.pose.bones["shin.L"].limb_ik_target
+    limb = longest(walked_away, "shin.L", Part.LIMB)
+    assert longest(walked_away, "shin.L", Part.LINE) <= limb
+    assert longest(walked_away, "shin.L", Part.POLE) == 0.0
+    target.select_set(True)
+    assert longest(walked_away, "shin.L", Part.LINE) > 4.0, "selected, it shows which limb it moves"
+
+
+def test_an_offset_shows_how_far_it_was_moved(walked_away: Any) -> None:
+    """At the target and at the end of the limb the same way, from where it was."""
+    bone = walked_away.pose.bones["shin.L"]
+    fk = Vector(walked_away.matrix_world @ walked_away.pose.bones["foot.L"].head)
+    bone.limb_ik_target.location.z += 0.2
+    rigs.update()
+    ways = [shape.lines for shape in overlay_chain.of_chain(walked_away, "shin.L")[0] if shape.part == Part.LINE][1:]
+    start = bone.limb_ik_target.matrix_world.translation - Vector((0, 0, 0.2))
+    assert sorted((way[0] - at).length < EXACT for way in ways for at in (fk, start)) == [False, False, True, True]
+    assert all(0.15 < (way[-1] - way[0]).length <= 0.2 + EXACT for way in ways)
+
+
+def test_an_offset_out_of_reach_is_said_and_shown(walked_away: Any) -> None:
+    bone = walked_away.pose.bones["shin.L"]
+    fk = Vector(walked_away.matrix_world @ walked_away.pose.bones["foot.L"].head)
+    bone.limb_ik_target.location.z -= 0.3
+    rigs.update()
+    found, notes = overlay_chain.of_chain(walked_away, "shin.L")
+    missed = next(shape for shape in found if shape.part == Part.MISSED)
+    assert (missed.lines[1] - (fk - Vector((0, 0, 0.3)))).length < 1e-4
+    assert (missed.lines[0] - missed.lines[1]).length == pytest.approx(notes[0].length, abs=1e-4)
 
 
 def test_limits_only_where_they_bind(body: Any) -> None:

@@ -159,6 +159,30 @@ def test_menus_name_what_there_is(body: bpy.types.Object) -> None:
         assert stand_in.layout.drawn
 
 
+def test_menus_match_over_frames_after_asking(body: bpy.types.Object) -> None:
+    for menu in (ui.LIMB_IK_MT_pose, ui.LIMB_IK_MT_chain):
+        stand_in = SimpleNamespace(layout=Layout())
+        menu.draw(stand_in, context())
+        assert stand_in.layout.drawn.count("limb_ik.match_ik") == 2
+
+
+def test_the_bake_button_says_how_many_armatures(body: bpy.types.Object) -> None:
+    other = rigs.build(body_bones(), "Other")
+    for obj in (body, other):
+        ops.limb_ik.add_chain(armature=obj.name, tips="shin.L")
+    rigs.update()
+    body.data.bones.active = body.data.bones["shin.L"]
+    bpy.context.view_layer.objects.active = body
+    for is_other, wanted in ((True, "Bake 2 Armatures..."), (False, "Bake Armature...")):
+        body.select_set(True)
+        other.select_set(is_other)
+        texts: list[str] = []
+        layout = Layout()
+        layout.operator = lambda idname, text="", texts=texts, **_named: (texts.append(text), SimpleNamespace())[1]
+        ui.LIMB_IK_PT_bake.draw(SimpleNamespace(layout=layout), context())
+        assert wanted in texts
+
+
 def test_limits_of_the_joint_kind(body: bpy.types.Object) -> None:
     ops.limb_ik.add_chain(armature="Body", tips="shin.L")
     body.data.bones.active = body.data.bones["shin.L"]

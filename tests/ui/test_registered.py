@@ -35,6 +35,15 @@ def test_preferences_and_their_defaults_are_one_list(blank: None) -> None:
         assert default == (expected if isinstance(wanted, str) else pytest.approx(expected))
 
 
+def test_blend_times_are_shown_with_their_unit(blank: None) -> None:
+    owners: list[Any] = [bpy.types.PoseBone, preferences.LimbIKPreferences]
+    shown = [
+        owner.bl_rna.properties[name] for owner, name in zip(owners, ("limb_ik_blend_time", "blend_time"), strict=True)
+    ]
+    shown += [getattr(ops.limb_ik, name).get_rna_type().properties["blend_time"] for name in ("add_chain", "add_limbs")]
+    assert [one.unit for one in shown] == ['TIME_ABSOLUTE'] * 4
+
+
 def test_blenders_menus_have_ours_once(blank: None) -> None:
     for name, draw in menus.APPENDED:
         assert getattr(bpy.types, name).draw._draw_funcs.count(draw) == 1

@@ -10,6 +10,7 @@ import bpy
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import cases_of_several
 import driver
 from cases import CASES
 
@@ -21,7 +22,9 @@ def main() -> None:
     preferences.view.show_splash = False
     preferences.use_preferences_save = False
     preferences.system.viewport_aa = 'OFF'  # several drawings in one: slow without a graphics card
-    chosen = [(case.__name__, case) for case in CASES if not names or case.__name__ in names]
+    chosen = [
+        (case.__name__, case) for case in (*CASES, *cases_of_several.CASES) if not names or case.__name__ in names
+    ]
     driver.run(chosen, Path(folder))
 
 
