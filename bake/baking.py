@@ -17,15 +17,15 @@ import numpy as np
 from ..rig import fk_pose, marks, needs, setup
 from ..rig.compat import animation_range
 from ..rig.errors import LimbIKError
-from ..rig.sampling import sampled, visited
-from . import keys, over_frames, parts
+from ..rig.sampling import sampled
+from . import keys, parts
 from .few_keys import FewKeys, few_keys
 from .key_table import Floats
-from .limb_frames import FrameReader, looker
 from .options import BakeOptions, BakeReport
 from .plan import all_frames, checked_works, frames_read
 from .reading import Reading, Row, Work, bones_of, reader, rotation_table, rows_of
-from .stretches import Stretch, stretches
+from .reading_together import read_together
+from .stretches import stretches
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]
@@ -150,7 +150,7 @@ def _read_frames(
     by_frame: dict[float, list[Reading]] = {}
     reads = stretches(works) if frames else None
     if reads is not None:
-        by_frame = yield from _read_together(context, works, frames, reads, bool(options.reduce))
+        by_frame = yield from read_together(context, works, frames, reads, bool(options.reduce))
     left = [frame for frame in frames if frame not in by_frame]
     if left:
         rows = [rows_of(work) if options.reduce else [] for work in works]
@@ -163,27 +163,6 @@ def _read_frames(
         finally:
             taken.close()
     return by_frame
-
-
-def _read_together(
-    context: Any, works: Sequence[Work], frames: Sequence[float], reads: Sequence[Stretch], is_reduced: bool
-) -> Generator[tuple[int, int], None, dict[float, list[Reading]]]:
-    """The readings of frames that could be solved in one go."""
-    readers = [FrameReader(read) for read in reads]
-    taken = visited(context, [work.obj for work in works], frames, looker(readers))
-    try:
-        for number, is_evaluated in enumerate(taken, start=1):
-            if not is_evaluated:
-                return {}
-            yield number, len(frames)
-    finally:
-        taken.close()
-    read = [over_frames.solved(one, reader.frames(), is_reduced) for one, reader in zip(reads, readers, strict=True)]
-    return {
-        frame: [one for one in row if one is not None]
-        for frame, row in zip(frames, zip(*read, strict=True), strict=True)
-        if all(one is not None for one in row)
-    }
 
 
 def _without_unsolved(

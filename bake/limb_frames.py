@@ -101,7 +101,7 @@ class FrameReader:
         turns, near = self._turns(dict(zip(self.channels, raw, strict=True)))
         return LimbFrames(
             above=seen[:, :, 0],
-            between=_between(self.stretch, seen[:, :, 1:3], seen[:, :, 3:5]),
+            between=between(self.stretch, seen[:, :, 1:3], seen[:, :, 3:5]),
             locations=without_connected(self.stretch, locations),
             turns=turns,
             scales=scales,
@@ -140,7 +140,7 @@ def without_connected(stretch: Stretch, locations: Floats) -> Floats:
     return np.where(stretch.plan.is_connected[list(stretch.numbers)][..., None], 0.0, locations)
 
 
-def _between(stretch: Stretch, own: Floats, carriers: Floats) -> Floats:
+def between(stretch: Stretch, own: Floats, carriers: Floats) -> Floats:
     """From upper and lower bone to the parents of the bones after them, which Blender holds in place on them."""
     found = np.broadcast_to(np.identity(4), own.shape).copy()
     others = ~stretch.plan.is_direct[list(stretch.numbers)]

@@ -21,6 +21,9 @@ HAS_POSE_BONE_SELECT = bpy.app.version >= (5, 0, 0)
 # Motion paths are computed without calling handlers there, so they show what the handlers would have changed: FK.
 HIDES_IK_FROM_MOTION_PATHS = bpy.app.version >= (5, 0, 0)
 
+# Where an action plays alone its muted groups play on; beside NLA strips, and in them, they don't (measured).
+PLAYS_MUTED_GROUPS_ALONE = HAS_SLOTS
+
 # What the path of every animatable setting of a chain has in it.
 OWN_SETTING = '"].limb_ik_'
 # A path no data has: its curve exists for an instant, so that Blender itself picks or makes the slot.

@@ -163,11 +163,11 @@ def value_at(stack: Sequence[Track], default: float, frame: float) -> float:
     return value
 
 
-def plays(curve: bpy.types.FCurve | None) -> bool:
-    """Whether Blender evaluates a curve at all."""
+def plays(curve: bpy.types.FCurve | None, *, is_alone: bool = False) -> bool:
+    """Whether Blender evaluates a curve at all; ``is_alone``: its action is the active one and no strips are played."""
     if curve is None or curve.mute or not curve.is_valid or curve.is_empty:
         return False
-    return curve.group is None or not curve.group.mute
+    return curve.group is None or not curve.group.mute or (is_alone and compat.PLAYS_MUTED_GROUPS_ALONE)
 
 
 def _key_frames(curve: bpy.types.FCurve, first: float, last: float) -> list[float]:
@@ -190,15 +190,17 @@ def _tweak_start(anim: bpy.types.AnimData, strip: bpy.types.NlaStrip) -> float:
     return anim.nla_tweak_strip_time_to_scene(strip.action_frame_start)
 
 
-def _playing_curve(curves: Sequence[bpy.types.FCurve], data_path: str, index: int) -> bpy.types.FCurve | None:
+def _playing_curve(
+    curves: Sequence[bpy.types.FCurve], data_path: str, index: int, *, is_alone: bool = False
+) -> bpy.types.FCurve | None:
     curve = compat.find_in(curves, data_path, index)
-    return curve if plays(curve) else None
+    return curve if plays(curve, is_alone=is_alone) else None
 
 
 def _action_strip(id_block: bpy.types.ID, anim: bpy.types.AnimData, data_path: str, index: int) -> Strip:
-    curves = compat.fcurves_of(id_block)
-    curve = _playing_curve(curves, data_path, index)
-    if not uses_strips(anim):
+    curves, is_alone = compat.fcurves_of(id_block), not uses_strips(anim)
+    curve = _playing_curve(curves, data_path, index, is_alone=is_alone)
+    if is_alone:
         return Strip(curve, 0.0, 0.0, 'HOLD', 'REPLACE', is_mapped=False, influence=1.0)
     start, end = 0.0, 0.0
     if anim.action_extrapolation != 'HOLD':

@@ -121,7 +121,10 @@ def test_muted_and_modified_curves() -> None:
     curve.mute = True
     assert channels.boolean_changes(obj, PATH, *RANGE) is None
     curve.mute, curve.group.mute = False, True
-    assert channels.boolean_changes(obj, PATH, *RANGE) is None
+    if compat.PLAYS_MUTED_GROUPS_ALONE:
+        assert agrees(obj) > 2
+    else:
+        assert channels.boolean_changes(obj, PATH, *RANGE) is None
 
 
 def test_driven_counts_as_not_keyed() -> None:
