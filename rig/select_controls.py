@@ -51,8 +51,14 @@ def select_controls(context: Any, obj: Any, tips: Sequence[str]) -> list[str]:
 
 
 def select_bones(context: Any, obj: Any, names: Sequence[str]) -> list[str]:
-    """Select bones of an armature in pose mode, the first of them active, and no others."""
+    """Select bones of an armature in pose mode, the first of them active, and no others.
+
+    Raises:
+        LimbIKError: it is linked, and so has no pose mode, or isn't in the view layer; nothing was changed.
+    """
     _check_in_layer(context, [obj])
+    if not obj.is_editable:
+        raise LimbIKError(f"'{obj.name}' is linked: make a library override of it first")
     _select_objects(context, [obj])
     bpy.ops.object.mode_set(mode='POSE')
     chosen = set(names)

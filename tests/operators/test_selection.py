@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -53,6 +54,22 @@ def test_lb_51_bones_as_controls(arm: Any) -> None:
     assert selected(arm) == {tip.limb_ik_target_bone, tip.limb_ik_pole_bone}
     ops.limb_ik.activate_chain(armature="Arm", tips="lo")
     assert selected(arm) == {"lo"}
+
+
+def test_bones_of_a_linked_armature_are_refused(blank: None, tmp_path: Path) -> None:
+    arm = rigs.l2b(name="Arm")
+    rigs.add_chain_by_properties(arm, "lo", rigs.empty("T"))
+    path = str(tmp_path / "library.blend")
+    ops.wm.save_as_mainfile(filepath=path, copy=True)
+    ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    with bpy.data.libraries.load(path, link=True) as (_, wanted):
+        wanted.objects = ["Arm"]
+    linked = bpy.data.objects["Arm"]
+    bpy.context.scene.collection.objects.link(linked)
+    bpy.context.view_layer.objects.active = rigs.empty("Other")
+    with pytest.raises(RuntimeError, match="^Error: 'Arm' is linked: make a library override of it first"):
+        ops.limb_ik.activate_chain(armature="Arm", tips="lo")
+    assert bpy.context.view_layer.objects.active.name == "Other"
 
 
 def test_lb_51_only_the_active_chain_is_baked(arm: Any) -> None:
