@@ -67,7 +67,7 @@ def test_bones_of_a_linked_armature_are_refused(blank: None, tmp_path: Path) -> 
     linked = bpy.data.objects["Arm"]
     bpy.context.scene.collection.objects.link(linked)
     bpy.context.view_layer.objects.active = rigs.empty("Other")
-    with pytest.raises(RuntimeError, match="^Error: 'Arm' is linked: make a library override of it first"):
+    with pytest.raises(RuntimeError, match=r"^Error: 'Arm' is linked: make a library override of it first"):
         ops.limb_ik.activate_chain(armature="Arm", tips="lo")
     assert bpy.context.view_layer.objects.active.name == "Other"
 
