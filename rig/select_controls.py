@@ -54,11 +54,10 @@ def select_bones(context: Any, obj: Any, names: Sequence[str]) -> list[str]:
     """Select bones of an armature in pose mode, the first of them active, and no others.
 
     Raises:
-        LimbIKError: it is linked, and so has no pose mode, or isn't in the view layer; nothing was changed.
+        LimbIKError: it has no pose mode, or isn't in the view layer; nothing was changed.
     """
     _check_in_layer(context, [obj])
-    if not obj.is_editable:
-        raise LimbIKError(f"'{obj.name}' is linked: make a library override of it first")
+    _check_pose_mode(obj)
     _select_objects(context, [obj])
     bpy.ops.object.mode_set(mode='POSE')
     chosen = set(names)
@@ -66,6 +65,14 @@ def select_bones(context: Any, obj: Any, names: Sequence[str]) -> list[str]:
         compat.set_bone_selected(bone, bone.name in chosen)
     obj.data.bones.active = obj.data.bones[names[0]]
     return list(names)
+
+
+def _check_pose_mode(obj: Any) -> None:
+    """Blender keeps linked objects, and overrides that were only made for others, out of it."""
+    if not obj.is_editable:
+        raise LimbIKError(f"'{obj.name}' is linked: make a library override of it first")
+    if obj.override_library is not None and obj.override_library.is_system_override:
+        raise LimbIKError(f"'{obj.name}' is a library override that can't be edited: make it editable first")
 
 
 def _select_objects(context: Any, objects: Sequence[bpy.types.Object]) -> None:

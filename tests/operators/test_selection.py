@@ -56,7 +56,8 @@ def test_lb_51_bones_as_controls(arm: Any) -> None:
     assert selected(arm) == {"lo"}
 
 
-def test_bones_of_a_linked_armature_are_refused(blank: None, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kind", "reason"), [("linked", "linked: make a"), ("system", "a library override that")])
+def test_bones_without_a_pose_mode_are_refused(blank: None, tmp_path: Path, kind: str, reason: str) -> None:
     arm = rigs.l2b(name="Arm")
     rigs.add_chain_by_properties(arm, "lo", rigs.empty("T"))
     path = str(tmp_path / "library.blend")
@@ -64,10 +65,13 @@ def test_bones_of_a_linked_armature_are_refused(blank: None, tmp_path: Path) -> 
     ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     with bpy.data.libraries.load(path, link=True) as (_, wanted):
         wanted.objects = ["Arm"]
-    linked = bpy.data.objects["Arm"]
-    bpy.context.scene.collection.objects.link(linked)
+    scene, linked = bpy.context.scene, bpy.data.objects["Arm"]
+    scene.collection.objects.link(linked)
+    if kind == "system":
+        linked.override_hierarchy_create(scene, bpy.context.view_layer, do_fully_editable=False)
+        scene.collection.objects.unlink(linked)
     bpy.context.view_layer.objects.active = rigs.empty("Other")
-    with pytest.raises(RuntimeError, match=r"^Error: 'Arm' is linked: make a library override of it first"):
+    with pytest.raises(RuntimeError, match=f"^Error: 'Arm' is {reason}"):
         ops.limb_ik.activate_chain(armature="Arm", tips="lo")
     assert bpy.context.view_layer.objects.active.name == "Other"
 
