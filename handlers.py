@@ -162,7 +162,7 @@ def _touched_rigs(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
                 copies.settle(obj)
     touched = [obj for obj in found if marks.is_known(obj) or marks.has_traces(obj)]
     for obj in touched:
-        marks.mark(obj)
+        marks.mark_updated(obj)
     return touched
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import bpy
 
-from . import dependency, marks, migrate
+from . import dependency, marks, migrate, regain
 from .chain_problems import is_in_a_scene
 from .chain_setup import AXES, CHAIN_SETTINGS, UNREAD, ChainSetup, RigSetup, limits_of, matrix_from, matrix_values
 from .read_chains import read_setup
@@ -49,8 +49,8 @@ def setup_of(obj: bpy.types.Object) -> RigSetup:
     if setup is None and obj.mode == 'EDIT':
         return UNREAD
     if setup is None:
+        regain.regain(obj)
         migrate.up_to_date(obj)
-        dependency.follow_renames(obj)
         setup = _setups[obj.session_uid] = read_setup(obj)
     return setup
 

@@ -1,7 +1,8 @@
-"""Chains on bones that were duplicated or symmetrised in edit mode.
+"""Chains on bones that came with their properties in an edit of the armature: duplicated, symmetrised, joined.
 
 Blender copies a bone's properties with it. A duplicate would reach for the same target, so it
-has no chain; a symmetrised bone gets the chain of the other side, with flipped names.
+has no chain; a symmetrised bone gets the chain of the other side, with flipped names. The chains
+of an armature that was joined go on.
 Which tips were set up is what the muted driver of ``rig/dependency`` names. This module
 must not evaluate a pose.
 """
@@ -12,7 +13,8 @@ from typing import Any
 
 import bpy
 
-from . import chains, dependency, fk_pose, marks, mirror
+from . import dependency, marks, mirror
+from .regain import clear_chain, forget_store
 from .session import pose_bones
 
 
@@ -21,6 +23,7 @@ def settle(obj: bpy.types.Object) -> bool:
 
     Does nothing where the rig's driver is missing: then nothing says which tips are copies.
     """
+    dependency.follow_join(obj)
     known = dependency.known_tips(obj)
     copies = [tip for tip in dependency.tips_of(obj) if tip.name not in known] if known else []
     if not copies:
@@ -30,24 +33,10 @@ def settle(obj: bpy.types.Object) -> bool:
             if bpy.utils.flip_name(tip.name) in known and tip.name != bpy.utils.flip_name(tip.name):
                 _flip(obj, tip)
             else:
-                for bone in [tip, *tip.parent_recursive[: max(0, tip.limb_ik_chain_length - 1)]]:
-                    _forget_store(bone)
-                _clear(tip)
+                clear_chain(tip)
     dependency.rebuild(obj)
     marks.mark(obj)
     return True
-
-
-def _clear(tip: Any) -> None:
-    for name in chains.CHAIN_SETTINGS:
-        tip.property_unset(f"limb_ik_{name}")
-
-
-def _forget_store(bone: Any) -> None:
-    """A copied bone shows what IK wrote into the one it was copied from; its FK is that one's."""
-    if bone.limb_ik_store_mode:
-        setattr(bone, fk_pose.channel(bone.rotation_mode), fk_pose.fk_raw(bone))
-        fk_pose.clear_store(bone)
 
 
 def _flip(obj: bpy.types.Object, tip: Any) -> None:
@@ -69,7 +58,7 @@ def _flip(obj: bpy.types.Object, tip: Any) -> None:
     # Mirrored in X a bone's own axes keep Y and Z and turn X about, so a hinge keeps X and turns Y and Z about.
     tip.limb_ik_bend_axis = (axis[0], -axis[1], -axis[2])
     for row in [tip, *tip.parent_recursive[: max(0, tip.limb_ik_chain_length - 1)]]:
-        _forget_store(row)
+        forget_store(row)
         other = pose_bones(obj).get(bpy.utils.flip_name(row.name))
         if other is not None and other != row:
             mirror.mirror_joint(other, row)

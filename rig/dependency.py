@@ -110,24 +110,42 @@ def _link(obj: bpy.types.Object, tip: Any, role: str) -> tuple[bpy.types.Object 
     return target, getattr(tip, f"limb_ik_{bone_setting}") if bone_setting else ""
 
 
-def follow_renames(obj: bpy.types.Object) -> bool:
-    """Write into the settings the names that Blender has followed in the muted driver.
+def follow_renames(obj: bpy.types.Object) -> list[str]:
+    """Write into the settings the names that Blender has followed in the muted driver, and objects that got lost.
 
-    Returns whether anything had been renamed.
+    A pointer goes without a callback when a pose is pasted, and stays on the other armature when two are joined.
+
+    Returns the tips of chains that had lost their target or pole.
     """
     curve = _find_driver(obj, NAMES_PATH)
-    if curve is None or is_from_library(obj):
-        return False
-    has_changed, tip = False, None
+    return [] if curve is None or is_from_library(obj) else _follow(obj, curve)
+
+
+def _follow(obj: bpy.types.Object, curve: Any) -> list[str]:
+    tip: Any = None
+    lost: dict[str, None] = {}
     with marks.quiet():
         for variable in curve.driver.variables:
-            role, name = variable.name.split("_")[0], variable.targets[0].bone_target
+            role, target = variable.name.split("_")[0], variable.targets[0]
             if role == "tip":
-                tip = pose_bones(obj).get(name)
-            elif tip is not None and LINKS[role][1] and getattr(tip, f"limb_ik_{LINKS[role][1]}") != name:
-                setattr(tip, f"limb_ik_{LINKS[role][1]}", name)
-                has_changed = True
-    return has_changed
+                tip = pose_bones(obj).get(target.bone_target) if target.id == obj else None
+            elif tip is not None:
+                object_setting, bone_setting = (name and f"limb_ik_{name}" for name in LINKS[role])
+                if object_setting and target.id is not None and getattr(tip, object_setting) != target.id:
+                    setattr(tip, object_setting, target.id)
+                    lost[tip.name] = None
+                if bone_setting and getattr(tip, bone_setting) != target.bone_target:
+                    setattr(tip, bone_setting, target.bone_target)
+    return list(lost)
+
+
+def follow_join(obj: bpy.types.Object) -> None:
+    """Take over the chains of an armature that was joined into this one: Blender puts its drivers beside."""
+    curves = [] if is_from_library(obj) else _names_curves(obj)
+    if len(curves) > 1:
+        for curve in curves:
+            _follow(obj, curve)
+        rebuild(obj)
 
 
 def is_from_library(obj: bpy.types.Object) -> bool:
@@ -136,11 +154,21 @@ def is_from_library(obj: bpy.types.Object) -> bool:
 
 
 def known_tips(obj: bpy.types.Object) -> set[str]:
-    """The tips that were set up, by the names that Blender has followed; empty where the driver is missing."""
+    """The tips that were set up, by the names that Blender has followed; empty where the rig has no driver of its own.
+
+    "Link Animation Data" gives it another rig's, which names that one's bones.
+    """
     curve = _find_driver(obj, NAMES_PATH)
     if curve is None or is_from_library(obj):
         return set()
-    return {variable.targets[0].bone_target for variable in curve.driver.variables if variable.name.startswith("tip_")}
+    tips = [one.targets[0] for one in curve.driver.variables if one.name.startswith("tip_")]
+    return {tip.bone_target for tip in tips if tip.id == obj}
+
+
+def _names_curves(obj: bpy.types.Object) -> list[Any]:
+    """Every driver that names the bones of chains: two after a join."""
+    drivers: Any = obj.animation_data.drivers if obj.animation_data else ()
+    return [curve for curve in drivers if curve.data_path == NAMES_PATH]
 
 
 def _find_driver(obj: bpy.types.Object, path: str) -> Any:

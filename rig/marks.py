@@ -28,6 +28,7 @@ class _Marks:
         self.is_stale = True
         self.is_quiet = False
         self.listeners: list[Callable[[bpy.types.Object | None], None]] = []
+        self.edit_listeners: list[Callable[[bpy.types.Object | None], None]] = []
 
 
 _marks = _Marks()
@@ -43,8 +44,20 @@ def on_change(listener: Callable[[bpy.types.Object | None], None]) -> None:
     _marks.listeners.append(listener)
 
 
+def on_edit(listener: Callable[[bpy.types.Object | None], None]) -> None:
+    """As ``on_change``, but not for what Blender's updates name: settings may have been overwritten there unasked."""
+    _marks.edit_listeners.append(listener)
+
+
 def mark(obj: bpy.types.Object) -> None:
     """Note that an armature's chains, or what they hang on, changed."""
+    mark_updated(obj)
+    for listener in _marks.edit_listeners:
+        listener(obj)
+
+
+def mark_updated(obj: bpy.types.Object) -> None:
+    """Note that Blender updated an armature; nobody set a setting of its chains."""
     _marks.known[key_of(obj)] = None
     for listener in _marks.listeners:
         listener(obj)
@@ -60,7 +73,7 @@ def mark_all() -> None:
     """Note that nothing remembered may still hold: a new file, an undo, the extension enabled."""
     _marks.known.clear()
     _marks.is_stale = True
-    for listener in _marks.listeners:
+    for listener in _marks.listeners + _marks.edit_listeners:
         listener(None)
 
 

@@ -1,0 +1,77 @@
+"""Settings of chains as they were last read, for what is overwritten without a callback.
+
+Pasting a pose in Blender brings the copied bones' properties along: pointers come out
+empty, and a pose pasted flipped has the other side's hinge, offsets and limits. Kept in
+memory only; what can be animated is part of a pose and is left as it was pasted. This
+module must not decide when settings are put back.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from . import marks
+from .chain_setup import CHAIN_SETTINGS
+from .session import pose_bones
+
+ANIMATABLE = {"use_ik", "weight", "pole_angle", "softness", "max_reach"}
+LINKS = {"target", "pole", "ground"}
+JOINT_SETTINGS = (
+    "joint_kind", "joint_hinge_axis", "joint_min_angle", "joint_max_angle", "joint_swing_x_min", "joint_swing_x_max",
+    "joint_swing_z_min", "joint_swing_z_max", "joint_twist_min", "joint_twist_max", "joint_share",
+)  # fmt: skip
+SETTINGS = tuple(f"limb_ik_{name}" for name in CHAIN_SETTINGS if name not in ANIMATABLE | LINKS)
+JOINTS = tuple(f"limb_ik_{name}" for name in JOINT_SETTINGS)
+
+Values = dict[str, Any]
+# By session number of the object and name of the bone.
+_kept: dict[int, dict[str, Values]] = {}
+
+
+def _listen(obj: bpy.types.Object | None) -> None:
+    if obj is None:
+        _kept.clear()
+    else:
+        _kept.pop(obj.session_uid, None)
+
+
+marks.on_edit(_listen)
+
+
+def keep(obj: bpy.types.Object, tips: list[Any]) -> None:
+    """Remember the settings of a rig's chains, unless they are since the last edit, under the names that bones have."""
+    bones = {bone.name: bone for tip in tips for bone in _row(tip)}
+    if list(_kept.get(obj.session_uid, ())) != list(bones):
+        _kept[obj.session_uid] = {name: _values(bone, SETTINGS + JOINTS) for name, bone in bones.items()}
+
+
+def put_back(obj: bpy.types.Object, tip_name: str) -> None:
+    """Give the bones of a chain the settings they had; those never seen stay as they are."""
+    kept, bones = _kept.get(obj.session_uid, {}), pose_bones(obj)
+    with marks.quiet():
+        if tip_name in kept:
+            _set(bones[tip_name], kept[tip_name])
+            for bone in _row(bones[tip_name])[1:]:
+                _set(bone, kept.get(bone.name, {}))
+
+
+def _row(tip: Any) -> list[Any]:
+    """The bones of a chain, from tip to root."""
+    every = [tip, *tip.parent_recursive]
+    return every[: tip.limb_ik_chain_length or len(every)]
+
+
+def _values(bone: Any, names: tuple[str, ...]) -> Values:
+    return {name: _plain(getattr(bone, name)) for name in names}
+
+
+def _plain(value: Any) -> Any:
+    """A copy: arrays, vectors and quaternions look into Blender's own memory."""
+    return value if isinstance(value, str | bool | int | float) else tuple(value)
+
+
+def _set(bone: Any, values: Values) -> None:
+    for name, value in values.items():
+        setattr(bone, name, value)

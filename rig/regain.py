@@ -1,0 +1,50 @@
+"""Chains that something of Blender's changed without calling us: a pasted pose, animation data taken away.
+
+This module must not evaluate a pose.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from . import dependency, fk_pose, kept, marks
+from .chain_setup import CHAIN_SETTINGS
+from .session import object_settings
+
+
+def regain(obj: bpy.types.Object) -> None:
+    """Mend what pasting a pose, or taking an armature's animation data away, has done to its chains.
+
+    For each of them Blender calls nothing of ours. Pasted bones bring settings along, without their pointers; animation
+    data takes the drivers with it, by which targets are evaluated and renames are followed.
+    """
+    if not obj.is_editable or dependency.is_from_library(obj):
+        return
+    for tip in dependency.follow_renames(obj):
+        kept.put_back(obj, tip)
+    known, tips = dependency.known_tips(obj), dependency.tips_of(obj)
+    strangers = [tip for tip in tips if tip.name not in known]
+    pasted = [tip for tip in strangers if tip.limb_ik_target is None and (known or not object_settings(obj).version)]
+    with marks.quiet():
+        for tip in pasted:
+            clear_chain(tip)
+    if strangers and not known:
+        dependency.rebuild(obj)
+    kept.keep(obj, dependency.tips_of(obj) if pasted else tips)
+
+
+def clear_chain(tip: Any) -> None:
+    """Take a chain away that nobody set up; its bones show their FK."""
+    for bone in [tip, *tip.parent_recursive[: max(0, tip.limb_ik_chain_length - 1)]]:
+        forget_store(bone)
+    for name in CHAIN_SETTINGS:
+        tip.property_unset(f"limb_ik_{name}")
+
+
+def forget_store(bone: Any) -> None:
+    """A copied bone shows what IK wrote into the one it was copied from; its FK is that one's."""
+    if bone.limb_ik_store_mode:
+        setattr(bone, fk_pose.channel(bone.rotation_mode), fk_pose.fk_raw(bone))
+        fk_pose.clear_store(bone)
