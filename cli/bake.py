@@ -9,7 +9,7 @@ import argparse
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -70,10 +70,14 @@ def bake_file(source: Path, target: Path, arguments: argparse.Namespace) -> Bake
     check_writable(target)
     read_before = [parts.from_file(path) for path in arguments.join]
     objects, options = _opened(source, arguments)
+    is_range_known = bool(arguments.frames) or motion_range(objects) is not None
     with progress_line.frames(source) as progress:
         report = bake_objects(bpy.context, objects, options, progress, read_before)
     save_file(target)
-    return report
+    if is_range_known:
+        return report
+    note = f"the armature has no animation: baked the scene's frames {options.frame_start:g} to {options.frame_end:g}"
+    return replace(report, notes=(*report.notes, note))
 
 
 def _read_part(arguments: argparse.Namespace) -> tuple[str, int]:

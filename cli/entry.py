@@ -14,7 +14,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import bpy
 
@@ -23,9 +23,9 @@ from ..files.opening import READABLE, WRITABLE
 from ..files.quiet import show_chatter, stdout_to_stderr
 from ..rig.errors import LimbIKError
 from . import bake, guard, plant, setup
+from .jobs import PROGRAM
 
 LOG = logging.getLogger(__name__)
-PROGRAM = "limb-ik"
 DONE, FAILED = 0, 1
 SOLVERS = ("TWO_BONE", "LEG", "FABRIK", "LOOK_AT")
 MOTIONS = ("AUTO", "FK", "KEYS", "STILL")
@@ -157,8 +157,8 @@ def _add_add(commands: _Commands) -> None:
     what.add_argument("--limbs", type=_limbs, metavar="arms,legs", default=None, help="which limbs (default: both)")
     what.add_argument("--chain", type=_chain, metavar="ROOT:TIP[:END]", help="one chain by its bones")
     what.add_argument("--setup", metavar="JSON", type=Path, help="the chains that an inspect printed")
-    command.add_argument("--solver", type=str.upper, choices=SOLVERS, help="of --chain (default: by its length)")
-    command.add_argument("--motion", type=str.upper, choices=MOTIONS, default="AUTO", help=MOTION_HELP)
+    command.add_argument("--solver", **_one_of(SOLVERS), help="of --chain (default: by its length)")
+    command.add_argument("--motion", **_one_of(MOTIONS), default="AUTO", help=MOTION_HELP)
     _add_trust(command)
 
 
@@ -172,7 +172,7 @@ def _add_bake(commands: _Commands) -> None:
     command.add_argument(
         "--reduce", type=_length, metavar="METRES", default=0.0, help="fewer keys, off by this at most"
     )
-    command.add_argument("--after", type=str.upper, choices=AFTERS, default="MUTE", help="the chains (default: mute)")
+    command.add_argument("--after", **_one_of(AFTERS), default="MUTE", help="the chains (default: mute)")
     command.add_argument("--jobs", type=_positive, metavar="N", default=1, help="how many files at a time (default: 1)")
     command.add_argument("--resume", action="store_true", help="leave out files whose output is there and not older")
     command.add_argument(
@@ -207,6 +207,18 @@ def _demo(arguments: argparse.Namespace) -> tuple[str, int]:
     if arguments.scene in scenes.SCENES:
         return scenes.run(arguments.scene, arguments.output)
     return walk.run(arguments.output)
+
+
+def _one_of(names: Sequence[str]) -> dict[str, Any]:
+    """How an option takes one of these names, in small letters or capitals; another is said as it was typed."""
+    shown = [name.lower() for name in names]
+
+    def taken(text: str) -> str:
+        if text.upper() not in names:
+            raise argparse.ArgumentTypeError(f"invalid choice: {text!r} (choose from {', '.join(shown)})")
+        return text.upper()
+
+    return {"type": taken, "metavar": "|".join(shown)}
 
 
 def _limbs(text: str) -> frozenset[str]:

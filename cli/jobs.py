@@ -23,6 +23,7 @@ import bpy
 from ..files.opening import READABLE, WRITABLE, check_writable, make_folder
 from ..rig.errors import LimbIKError
 
+PROGRAM = "limb-ik"
 PACKAGE = __name__.rsplit(".", 2)[0]
 FOLDER = Path(__file__).resolve().parent.parent
 CHILD_VARIABLE = "LIMB_IK_CHILD"
@@ -92,7 +93,7 @@ def run_all(pairs: Sequence[tuple[Path, Path]], arguments: argparse.Namespace) -
 def say_failed(records: Sequence[dict[str, Any]]) -> None:
     """The failed files, each with its reason, on stderr."""
     for entry in records:
-        sys.stderr.write(f"failed: {entry['file']}: {entry['error']}\n")
+        sys.stderr.write(f"{PROGRAM}: failed: {entry['file']}: {entry['error']}\n")
 
 
 def _run_one(source: Path, target: Path, arguments: argparse.Namespace) -> dict[str, Any]:
@@ -142,7 +143,7 @@ def _reason(child: subprocess.CompletedProcess[str]) -> str:
     if crash := crash_of(child.returncode):
         return crash
     lines = [line for line in child.stderr.splitlines() if line.strip()]
-    return lines[-1].removeprefix("limb-ik: ") if lines else f"Blender ended with status {child.returncode}"
+    return lines[-1].removeprefix(f"{PROGRAM}: ") if lines else f"Blender ended with status {child.returncode}"
 
 
 def _show_progress(done: int, total: int, source: Path) -> None:

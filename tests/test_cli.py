@@ -278,6 +278,19 @@ def test_bake_takes_part_of_the_range(run: Run, tmp_path: Path) -> None:
     assert "over 5 frames" in run("bake", path, "-o", tmp_path / "b.blend", "--step", "2", "--frames", "1:9")[1]
 
 
+def test_a_range_that_is_the_scenes_is_said(run: Run, data_dir: Path, tmp_path: Path) -> None:
+    path = saved_rig(tmp_path / "in.blend")
+    said = run("bake", path, "-o", tmp_path / "out.blend")[1]
+    assert "the armature has no animation: baked the scene's frames 1 to 10" in said
+    assert "the scene's" not in run("bake", path, "-o", tmp_path / "out.blend", "--frames", "1:10")[1]
+    path = saved_rig(tmp_path / "keyed.blend")
+    for frame in (2, 5):
+        rigs.key_location(bpy.data.objects["Rig"], frame)
+    files.save_file(path)
+    said = run("bake", path, "-o", tmp_path / "out.blend")[1]
+    assert "over 4 frames" in said and "the scene's" not in said
+
+
 def test_a_rig_without_chains_is_not_baked(run: Run, data_dir: Path, tmp_path: Path) -> None:
     refused(run("bake", data_dir / "bvh/makehuman_walk1.bvh", "-o", tmp_path / "o.bvh"), "has no IK chain to bake")
 
@@ -304,6 +317,23 @@ def test_usage_is_status_2_and_on_stderr(run: Run, words: list[str]) -> None:
     status, out, err = run(*words)
     assert (status, out) == (2, "")
     assert err.startswith("usage: ")
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["bake", "in.blend", "-o", "out.blend", "--after", "Foo"], "'Foo' (choose from mute, remove, keep)"),
+        (["add", "in.blend", "-o", "out.blend", "--motion", "fok"], "'fok' (choose from auto, fk, keys, still)"),
+        (
+            ["add", "in.blend", "-o", "out.blend", "--solver", "fab"],
+            "'fab' (choose from two_bone, leg, fabrik, look_at)",
+        ),
+    ],
+)
+def test_an_invalid_choice_is_said_as_it_was_typed(run: Run, words: list[str], reason: str) -> None:
+    status, _, err = run(*words)
+    assert status == 2
+    assert f"invalid choice: {reason}" in err
 
 
 @pytest.mark.parametrize("command", ["", "inspect", "add", "bake", "demo"])
@@ -348,7 +378,7 @@ def test_one_bad_file_costs_the_others_nothing(run: Run, tmp_path: Path) -> None
     status, printed, err = run(*words)
     assert status == 1
     assert [line.split(":")[0] for line in printed.splitlines()] == [str(out / "a.blend"), str(out / "b.blend")]
-    assert err.startswith(f"failed: {bad}: bad.blend can't be read")
+    assert err.startswith(f"limb-ik: failed: {bad}: bad.blend can't be read")
     assert [entry["status"] for entry in json.loads(report.read_text())["files"]] == ["done", "failed", "done"]
     assert sorted(path.name for path in out.iterdir()) == ["a.blend", "b.blend"]
 
