@@ -175,19 +175,22 @@ def _without_unsolved(
     """
     kept, taken = [], []
     for work, own in zip(works, readings, strict=True):
-        chains = []
+        chains, troubled = [], [reading.problems for reading in own if reading.problems]
         for chain in work.chains:
-            problems = [reading.problems[chain.tip] for reading in own if chain.tip in reading.problems]
+            problems = [words[chain.tip] for words in troubled if chain.tip in words]
             if len(problems) == len(own):
                 skipped.append(f"'{chain.tip}' skipped: {problems[0]}")
                 continue
             if problems:
                 notes.append(f"'{chain.tip}' shows FK on {len(problems)} of {len(own)} frames: {problems[0]}")
             chains.append(chain)
-        bones = bones_of(work.obj, chains)
-        if chains:
+        if len(chains) == len(work.chains):
+            kept.append(work)
+            taken.append(own)
+        elif chains:
+            bones = bones_of(work.obj, chains)
             kept.append(replace(work, chains=tuple(chains), bones=bones))
-            taken.append(own if bones == work.bones else [_only(work, reading, bones, chains) for reading in own])
+            taken.append([_only(work, reading, bones, chains) for reading in own])
     if not kept:
         raise LimbIKError("nothing to bake: " + "; ".join(skipped))
     return kept, taken

@@ -8,7 +8,7 @@ holds as a ``CurveMotion`` is made. This module must not solve or write.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import bpy
@@ -83,7 +83,8 @@ class Channel(NamedTuple):
 
     def at(self, frames: Floats) -> Floats:
         """Frames × numbers, rounded as properties are."""
-        found = np.tile(np.asarray(self.constant, np.float32), (len(frames), 1))
+        found = np.empty((len(frames), len(self.constant)), np.float32)
+        found[:] = self.constant
         for index, curve in self.curves:
             found[:, index] = curve_values(curve, frames)
         return found.astype(np.float64)
@@ -102,13 +103,17 @@ def curve_values(curve: bpy.types.FCurve, frames: Floats) -> NDArray[np.float32]
 
 
 class Posed(NamedTuple):
-    """A bone or an object by frames: its own channels, and its matrix (in armature space, or in the world)."""
+    """A bone or an object by frames: location, raw rotation and the same as quaternions, scale."""
 
     location: Floats
     rotation: Floats
     turns: Floats
     scale: Floats
-    matrix: Floats
+
+    @property
+    def matrix(self) -> Floats:
+        """Its matrix under no parent."""
+        return rows.local_matrices(self.location, self.turns, self.scale)
 
 
 class Basis(NamedTuple):
@@ -125,11 +130,14 @@ class Basis(NamedTuple):
         found = [Channel(tuple(getattr(owner, name)), curves.get(prefix + name, ())) for name in names]
         return cls(owner.rotation_mode, *found)
 
+    @property
+    def is_still(self) -> bool:
+        return not (self.location.curves or self.rotation.curves or self.scale.curves)
+
     def at(self, frames: Floats) -> Posed:
-        """By itself, under no parent."""
-        location, rotation, scale = self.location.at(frames), self.rotation.at(frames), self.scale.at(frames)
+        rotation = self.rotation.at(frames)
         turns = to_quaternions(rotation, self.mode)
-        return Posed(location, rotation, turns, scale, rows.local_matrices(location, turns, scale))
+        return Posed(self.location.at(frames), rotation, turns, self.scale.at(frames))
 
 
 class Motions:
@@ -170,21 +178,23 @@ class BoneMotion:
             self.bases[bone] = Basis.of(posed[bone], f'pose.bones["{name}"].', curves)
 
     def at(self, frames: Floats) -> dict[int, Posed]:
-        """Each bone, by number."""
-        found: dict[int, Posed] = {}
-        for bone in self.bases:
-            self._put(bone, frames, found)
+        """Each bone by itself, by number; connected bones have no location."""
+        found = {bone: basis.at(frames) for bone, basis in self.bases.items()}
+        for bone, posed in found.items():
+            posed.location[:] *= not self.setup.is_connected[bone]
         return found
 
-    def _put(self, bone: int, frames: Floats, found: dict[int, Posed]) -> Posed:
+    def matrices(self, posed: dict[int, Posed]) -> dict[int, Floats]:
+        """Pose matrices of bones that ``at`` gave, parents and all."""
+        found: dict[int, Floats] = {}
+        for bone in posed:
+            self._put_matrix(bone, posed, found)
+        return found
+
+    def _put_matrix(self, bone: int, posed: dict[int, Posed], found: dict[int, Floats]) -> Floats:
         if bone not in found:
-            own, parent = self.bases[bone].at(frames), self.setup.parents[bone]
-            if self.setup.is_connected[bone]:
-                own.location[:], own.matrix[:, :3, 3] = 0.0, 0.0
-            matrix = np.array(self.setup.offsets[bone], dtype=np.float64) @ own.matrix
-            if parent >= 0:
-                matrix = self._put(parent, frames, found).matrix @ matrix
-            found[bone] = own._replace(matrix=matrix)
+            parent, matrix = self.setup.parents[bone], np.array(self.setup.offsets[bone]) @ posed[bone].matrix
+            found[bone] = matrix if parent < 0 else self._put_matrix(parent, posed, found) @ matrix
         return found[bone]
 
 
@@ -204,7 +214,14 @@ class ObjectMotion:
             self._last = frames, self._worlds(frames)
         return self._last[1]
 
+    @property
+    def is_still(self) -> bool:
+        """Whether no curve moves it."""
+        return self.basis.is_still and (self.parent is None or self.parent.is_still)
+
     def _worlds(self, frames: Floats) -> Floats:
+        if len(frames) > 1 and self.is_still:
+            return np.broadcast_to(self._worlds(frames[:1]), (len(frames), 4, 4))
         own = self.basis.at(frames)
         turns = rows.multiply(np.tile(self.delta_turn[:, None], len(frames)), own.turns.T).T
         matrices = rows.local_matrices(own.location + self.delta_location, turns, own.scale * self.delta_scale)
@@ -219,9 +236,3 @@ def _delta_turn(obj: bpy.types.Object) -> Floats:
     raw: Any = obj.delta_rotation_quaternion if mode == 'QUATERNION' else obj.delta_rotation_euler
     found: Floats = to_quaternions(np.array([tuple(raw)], dtype=np.float64), mode)[0]
     return found
-
-
-def spread(frames: Sequence[float], count: int) -> Iterator[float]:
-    """Some of the frames, the first and the last among them."""
-    numbers = np.unique(np.linspace(0, len(frames) - 1, count).astype(int))
-    return (frames[number] for number in numbers)

@@ -60,7 +60,7 @@ class CurveReader:
         at, count, bones = np.asarray(frames, dtype=np.float64), len(frames), plan.bones[numbers]
         posed = self.bones.at(at)
         own = [[posed[bone] for bone in row] for row in bones.tolist()]
-        seen = {bone: one.matrix for bone, one in posed.items()}
+        seen = self.bones.matrices(posed)
         seen[len(self.stretch.setup.names)] = np.broadcast_to(np.identity(4), (count, 4, 4))
         poles = [np.tile(NO_POLE, (count, 1)) if one is None else one.worlds(at)[:, :3, 3] for one in self.poles]
         return LimbFrames(
@@ -90,7 +90,7 @@ class _LinkMotion:
 
     def worlds(self, at: Floats) -> Floats:
         worlds = self.object.worlds(at)
-        return worlds if self.bones is None else worlds @ self.bones.at(at)[self.number].matrix
+        return worlds if self.bones is None else worlds @ self.bones.matrices(self.bones.at(at))[self.number]
 
 
 def _stack(seen: dict[int, Floats], bones: Any) -> Floats:

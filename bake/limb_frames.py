@@ -46,6 +46,11 @@ class LimbFrames(NamedTuple):
     poles: Floats
     settings: Floats
 
+    def some(self, numbers: Sequence[int]) -> LimbFrames:
+        """Some of the frames; ``near`` stays."""
+        arrays = {name: getattr(self, name)[numbers] for name in self._fields if name != "near"}
+        return self._replace(**arrays)
+
 
 class FrameReader:
     """Reads a stretch frame by frame; what was read comes out as ``LimbFrames``."""

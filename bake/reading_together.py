@@ -10,11 +10,12 @@ from collections.abc import Generator, Sequence
 from typing import Any
 
 import bpy
+import numpy as np
 
 from ..rig import needs
 from ..rig.sampling import visited
 from . import curve_reading, over_frames
-from .curve_motion import Motions, spread
+from .curve_motion import Motions
 from .curve_reading import CurveReader
 from .limb_frames import FrameReader, LimbFrames, looker
 from .reading import Reading, Work
@@ -75,22 +76,28 @@ def _by_curves(
     is_reduced: bool,
 ) -> Generator[tuple[int, int], None, Found | None]:
     """As ``read_together``; None where the curves don't say what Blender evaluates."""
-    checked = list(spread(frames, CHECKS))
+    checked = np.unique(np.linspace(0, len(frames) - 1, CHECKS).astype(int)).tolist()
     motions = Motions()
     readers = [_Checked(read, motions) for read in reads]
-    is_whole = yield from _go_through(context, objects, checked, readers, len(frames))
-    if not is_whole or not all(reader.agrees(checked) for reader in readers):
+    is_whole = yield from _go_through(context, objects, [frames[one] for one in checked], readers, len(frames))
+    if not is_whole:
         return None
-    found: Found = {}
+    seen, found = [reader.frames() for reader in readers], Found()
     for start in range(0, len(frames), AT_ONCE):
-        some = frames[start : start + AT_ONCE]
-        found |= _solved(some, reads, [reader.read_curves(some) for reader in readers], is_reduced)
-        yield max(CHECKS, start + len(some)), len(frames)
+        some = range(start, min(start + AT_ONCE, len(frames)))
+        taken = [
+            reader.curves.read([frames[one] for one in some], one.settings[0])
+            for reader, one in zip(readers, seen, strict=True)
+        ]
+        if not _agree(taken, seen, some, checked):
+            return None
+        found |= _solved([frames[one] for one in some], reads, taken, is_reduced)
+        yield max(CHECKS, some.stop), len(frames)
     return found
 
 
 class _Checked(FrameReader):
-    """A reader of frames that keeps, from the first on, what reads the curves: then the originals hold FK."""
+    """A reader of frames that makes, on the first of them, what reads the curves: the originals hold FK then."""
 
     curves: CurveReader
 
@@ -103,11 +110,12 @@ class _Checked(FrameReader):
             self.curves = CurveReader(self.stretch, self.motions)
         return super().read(depsgraph, frame)
 
-    def agrees(self, frames: Sequence[float]) -> bool:
-        return curve_reading.agree(self.read_curves(frames), self.frames())
 
-    def read_curves(self, frames: Sequence[float]) -> LimbFrames:
-        return self.curves.read(frames, self.frames().settings[0])
+def _agree(taken: Sequence[LimbFrames], seen: Sequence[LimbFrames], some: range, checked: Sequence[int]) -> bool:
+    """Whether curves (of some frames, by number) say what Blender evaluated on the checked ones among them."""
+    theirs = [place for place, number in enumerate(checked) if number in some]
+    mine = [checked[place] - some.start for place in theirs]
+    return all(curve_reading.agree(a.some(mine), b.some(theirs)) for a, b in zip(taken, seen, strict=True))
 
 
 def _solved(frames: Sequence[float], reads: Sequence[Stretch], taken: Sequence[LimbFrames], is_reduced: bool) -> Found:

@@ -132,12 +132,15 @@ def inverse_affine(matrices: Rows) -> Rows:
 
 
 def local_matrices(locations: Rows, turns: Rows, scales: Rows) -> Rows:
-    """Matrices of local location, rotation (w x y z) and scale; any leading axes."""
+    """Matrices of local location, rotation (unit quaternion w x y z) and scale; any leading axes."""
     w, x, y, z = np.moveaxis(turns, -1, 0)
+    x2, y2, z2 = x + x, y + y, z + z
+    xx, yy, zz, xy, xz, yz = x * x2, y * y2, z * z2, x * y2, x * z2, y * z2
+    wx, wy, wz = w * x2, w * y2, w * z2
     found = np.zeros((*turns.shape[:-1], 4, 4))
-    found[..., 0, :3] = np.stack([1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)], axis=-1)
-    found[..., 1, :3] = np.stack([2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)], axis=-1)
-    found[..., 2, :3] = np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], axis=-1)
+    found[..., 0, 0], found[..., 0, 1], found[..., 0, 2] = 1.0 - (yy + zz), xy - wz, xz + wy
+    found[..., 1, 0], found[..., 1, 1], found[..., 1, 2] = xy + wz, 1.0 - (xx + zz), yz - wx
+    found[..., 2, 0], found[..., 2, 1], found[..., 2, 2] = xz - wy, yz + wx, 1.0 - (xx + yy)
     found[..., :3, :3] *= scales[..., None, :]
     found[..., :3, 3] = locations
     found[..., 3, 3] = 1.0
