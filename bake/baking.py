@@ -23,7 +23,7 @@ from .few_keys import FewKeys, few_keys
 from .key_table import Floats
 from .options import BakeOptions, BakeReport
 from .plan import all_frames, checked_works, frames_read
-from .reading import Reading, Row, Work, bones_of, reader, rotation_table, rows_of
+from .reading import Reading, Work, bones_of, reader, rotation_table, rows_of
 from .reading_together import read_together
 from .stretches import stretches
 
@@ -125,7 +125,7 @@ def bake_steps(
     works, readings = _without_unsolved(works, readings, skipped, notes)
     unit = context.scene.unit_settings.scale_length
     tolerance = options.reduce / unit
-    results = [_result(work, rows_of(work), taken, tolerance) for work, taken in zip(works, readings, strict=True)]
+    results = [_result(work, taken, tolerance) for work, taken in zip(works, readings, strict=True)]
     notes += [note for work in works for note in _partial_range(work)]
     written = sum(_write(result) for result in results)
     for work in works:
@@ -205,11 +205,11 @@ def _only(work: Work, reading: Reading, bones: Sequence[int], chains: Sequence[A
     return replace(reading, turns=turns, near=near, places=places)
 
 
-def _result(work: Work, rows: Sequence[Row], readings: Sequence[Reading], tolerance: float) -> _Result:
+def _result(work: Work, readings: Sequence[Reading], tolerance: float) -> _Result:
     table = rotation_table(work, readings)
     if not tolerance:
         return _Result(work, table, None)
-    return _Result(work, table, few_keys(work, rows, readings, table, tolerance))
+    return _Result(work, table, few_keys(work, rows_of(work), readings, table, tolerance))
 
 
 def _write(result: _Result) -> int:
