@@ -70,8 +70,9 @@ def _why_not_evaluated(anim: bpy.types.AnimData, frames: Floats) -> str:
         return _why_strip_hides_keys(anim, frames)
     if any(track.is_solo for track in anim.nla_tracks):
         return "an NLA track is soloed, so keys of the active action have no effect: turn solo off"
-    if anim.action is not None and (anim.action_blend_type != 'REPLACE' or anim.action_influence != 1.0):
-        return f"action '{anim.action.name}' is blended over NLA strips: set it to Replace with influence 1"
+    if anim.action_blend_type != 'REPLACE' or anim.action_influence != 1.0:
+        what = "an action that is made here would be" if anim.action is None else f"action '{anim.action.name}' is"
+        return f"{what} blended over NLA strips: set it to Replace with influence 1"
     return ""
 
 
@@ -104,7 +105,25 @@ def _why_channels_not_writable(
             reason = _why_curve_not_writable(curve, ends[0], ends[1], is_every_frame)
             if reason:
                 return f"the animation of {curve.data_path} of '{id_block.name}' {reason}"
+    return _why_mode_changes(id_block, anim, paths, frames)
+
+
+def _why_mode_changes(id_block: bpy.types.ID, anim: bpy.types.AnimData, paths: Iterable[str], frames: Floats) -> str:
+    """Keys of a rotation's channel have no effect on frames where an animated rotation mode says that another plays."""
+    for path in sorted(paths):
+        owner, _, channel = path.rpartition(".")
+        curve = compat.find_fcurve(id_block, f"{owner}.rotation_mode") if channel.startswith("rotation_") else None
+        if curve is None or curve.mute or not len(curve.keyframe_points):
+            continue
+        modes = {round(curve.evaluate(action_frame(anim, float(frame)))) for frame in frames}
+        if len(modes) > 1 or modes != {_mode_number(id_block.path_resolve(owner))}:
+            return f"the rotation mode of {owner} of '{id_block.name}' is animated: remove its keys"
     return ""
+
+
+def _mode_number(owner: Any) -> int:
+    """The number under which animation has the rotation mode of a bone or object."""
+    return int(owner.bl_rna.properties["rotation_mode"].enum_items[owner.rotation_mode].value)
 
 
 def _why_curve_not_writable(curve: bpy.types.FCurve, first: float, last: float, is_every_frame: bool) -> str:

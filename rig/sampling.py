@@ -22,7 +22,8 @@ from .session import object_at
 
 T = TypeVar("T")
 SCENE_NAME = "Limb IK Reading"
-RENDER_SETTINGS = ("fps", "fps_base", "frame_map_old", "frame_map_new")
+# Without the time stretching: frames are those of the animation, at which keys are written.
+RENDER_SETTINGS = ("fps", "fps_base")
 UNIT_SETTINGS = ("system", "scale_length", "length_unit", "system_rotation")
 
 
@@ -115,8 +116,10 @@ def _played_first(before: int | None, frame: float) -> range:
 
 
 def _go(scene: bpy.types.Scene, frame: float) -> None:
-    whole = math.floor(frame)
-    scene.frame_set(whole, subframe=frame - whole)
+    """Go where a scene shows this frame of the animation; with time stretching it has another number there."""
+    shown = frame * scene.render.frame_map_new / scene.render.frame_map_old
+    whole = math.floor(shown)
+    scene.frame_set(whole, subframe=shown - whole)
 
 
 @contextmanager

@@ -1,0 +1,136 @@
+"""Bakes where time or rotation modes are animated apart from the pose: stretched time, blended NLA, keyed modes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import pytest
+from limb_ik.bake.baking import bake
+from limb_ik.bake.match_range import match_ik
+from limb_ik.bake.options import BakeOptions
+from limb_ik.rig import compat
+from limb_ik.rig.errors import LimbIKError
+from mathutils import Quaternion
+
+import rigs
+
+pytestmark = pytest.mark.usefixtures("blank", "extension")
+
+# Keys hold 32-bit floats.
+EXACT = 1e-5
+
+
+def limb() -> bpy.types.Object:
+    obj = rigs.l2b()
+    target = rigs.empty("T")
+    rigs.add_chain_by_properties(obj, "lo", target, rigs.empty("P", (0, 3, 0.8)))
+    rigs.key_location(target, 1, (0.6, -0.4, 1.2))
+    rigs.key_location(target, 10, (-0.5, -0.9, 0.8))
+    for frame, angle in ((1, 0.2), (10, 0.8)):
+        rigs.key_rotation(rigs.bone(obj, "up"), frame, Quaternion((1, 0, 0), angle))
+    rigs.update()
+    return obj
+
+
+def baked(obj: bpy.types.Object, last: float = 10) -> Any:
+    return bake(bpy.context, [obj], BakeOptions(frame_start=1, frame_end=last))
+
+
+def stretch(old: int, new: int) -> None:
+    assert bpy.context.scene is not None
+    bpy.context.scene.render.frame_map_old, bpy.context.scene.render.frame_map_new = old, new
+
+
+def recorded(obj: bpy.types.Object, frames: Any) -> list[dict[str, rigs.BonePose]]:
+    found = []
+    for frame in frames:
+        rigs.frame_set(frame)
+        found.append(rigs.evaluated_pose(obj))
+    return found
+
+
+def apart(a: list[dict[str, rigs.BonePose]], b: list[dict[str, rigs.BonePose]]) -> float:
+    return max(rigs.pose_distance(one, other) for one, other in zip(a, b, strict=True))
+
+
+def nothing(_: bpy.types.Object) -> None:
+    pass
+
+
+def needs_the_scene(obj: bpy.types.Object) -> None:
+    """A driver that reads the scene: frames are read in it, not in one of their own."""
+    target: Any = rigs.bone(obj, "lo").limb_ik_target
+    driver: Any = target.driver_add("delta_location", 2).driver
+    driver.type = 'SUM'
+    variable = driver.variables.new()
+    variable.targets[0].id_type = 'SCENE'
+    variable.targets[0].id = bpy.context.scene
+    variable.targets[0].data_path = "unit_settings.scale_length"
+    rigs.update()
+
+
+@pytest.mark.parametrize("change", [nothing, needs_the_scene])
+@pytest.mark.parametrize(("old", "new"), [(100, 200), (200, 100)])
+def test_with_stretched_time_a_bake_shows_what_was_seen(old: int, new: int, change: Any) -> None:
+    obj = limb()
+    change(obj)
+    stretch(old, new)
+    frames = [frame * new / old for frame in range(1, 11)]
+    rigs.frame_set(4)
+    live = recorded(obj, frames)
+    rigs.frame_set(4)
+    baked(obj)
+    assert bpy.context.scene is not None
+    assert bpy.context.scene.frame_current == 4
+    assert apart(live, recorded(obj, frames)) <= EXACT
+
+
+def test_with_stretched_time_targets_are_matched_where_fk_is() -> None:
+    obj = limb()
+    rigs.bone(obj, "lo").limb_ik_mute = True
+    stretch(100, 200)
+    frames = [2 * frame for frame in range(1, 11)]
+    fk = recorded(obj, frames)
+    rigs.bone(obj, "lo").limb_ik_mute = False
+    match_ik(bpy.context, obj, ["lo"], [float(frame) for frame in range(1, 11)])
+    seen = recorded(obj, frames)
+    assert max(rigs.joint_distance(one, other) for one, other in zip(fk, seen, strict=True)) <= EXACT
+
+
+@pytest.mark.parametrize(("blend", "influence"), [('ADD', 1.0), ('COMBINE', 1.0), ('REPLACE', 0.5)])
+def test_keys_that_would_be_blended_over_strips_are_refused(blend: str, influence: float) -> None:
+    obj = limb()
+    anim = obj.animation_data
+    assert anim is not None
+    action = anim.action
+    strip = anim.nla_tracks.new().strips.new("s", 1, action)
+    if compat.HAS_SLOTS:
+        strip.action_slot = action.slots[0]
+    anim.action, anim.action_blend_type, anim.action_influence = None, blend, influence
+    with pytest.raises(LimbIKError, match="blended over NLA strips"):
+        baked(obj)
+    assert anim.action is None
+    anim.action_blend_type, anim.action_influence = 'REPLACE', 1.0
+    live = recorded(obj, range(1, 11))
+    baked(obj)
+    assert apart(live, recorded(obj, range(1, 11))) <= EXACT
+
+
+def test_a_rotation_mode_that_changes_is_refused_and_one_that_is_only_keyed_is_not() -> None:
+    obj = limb()
+    upper = rigs.bone(obj, "up")
+    upper.keyframe_insert("rotation_mode", frame=1)
+    live = recorded(obj, range(1, 6))
+    baked(obj, last=5)
+    rigs.bone(obj, "lo").limb_ik_mute = True
+    assert apart(live, recorded(obj, range(1, 6))) <= EXACT
+    rigs.bone(obj, "lo").limb_ik_mute = False
+    upper.rotation_mode = 'XYZ'
+    upper.keyframe_insert("rotation_mode", frame=5)
+    before = rigs.keys(obj)
+    for frame in (2, 8):
+        rigs.frame_set(frame)
+        with pytest.raises(LimbIKError, match="rotation mode"):
+            baked(obj)
+    assert rigs.keys(obj) == before
