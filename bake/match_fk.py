@@ -140,13 +140,12 @@ def seen(run: Evaluation, obj: Any, chains: Sequence[ChainSetup]) -> Turns:
     return {bone: rig.state.rotations[bone] for bone in sorted(bones & rig.turned)}
 
 
-def look_at_seen(run: Evaluation, job: Job, has_controls: bool = True) -> Seen:
-    """What is seen of a job's chains in an evaluation; without its offsets where they are not asked for."""
+def look_at_seen(run: Evaluation, job: Job) -> Seen:
+    """What is seen of a job's chains in an evaluation."""
     bones = sorted({bone for chain in job.chains for bone in (*chain.turned, chain.end) if bone >= 0})
     rig = match.rig_of(run, job.obj)
     held = {bone: rig.state.rotations[bone] for bone in bones if bone in rig.state.rotations}
-    offsets = offsets_of(job) if has_controls else []
-    return Seen(held, frozenset(rig.turned), read_controls(run, job.obj, offsets))
+    return Seen(held, frozenset(rig.turned), read_controls(run, job.obj, offsets_of(job)))
 
 
 def turns_of(samples: Sequence[Seen]) -> list[Turns]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import bpy
 import numpy as np
@@ -16,9 +16,10 @@ from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation
 from ..rig.sampling import sample
 from ..rig.session import object_at
+from . import keys
 from .jobs import Asked, Job, jobs_of
-from .key_table import SAME_FRAME
-from .match_fk import RotationKeys, Turns, look_at_seen, rotation_rows, turns_of, write_all
+from .key_table import SAME_FRAME, key_frames
+from .match_fk import RotationKeys, Turns, look_at_seen, offsets_of, rotation_rows, turns_of, write_all
 from .match_range import Control, ControlKeys, control_keys, read_controls
 from .writable import action_frame, check_own_keys, check_writable
 
@@ -124,13 +125,30 @@ def _match(context: Any, switches: Sequence[Switch]) -> None:
     frame = context.scene.frame_current_final
     controls: list[ControlKeys] = []
     rotations: list[RotationKeys] = []
+    held: list[tuple[bpy.types.Object, set[str], float]] = []
     for obj, first, is_on in dict.fromkeys((one.obj, one.frame, one.is_on) for one in switches):
         chains = [one.chain for one in switches if (one.obj, one.frame, one.is_on) == (obj, first, is_on)]
         if is_on:
             controls += _targets_waiting(context, Job(obj, chains), first, frame)
         else:
-            rotations += _fk_as_seen(context, Job(obj, chains), first, frame)
+            turned, put_back = _fk_as_seen(context, Job(obj, chains), first, frame)
+            rotations += turned
+            controls += put_back
+            if put_back:
+                paths = {keys.rotation_path(cast(Any, obj).pose.bones[name]) for one in turned for name in one.rows}
+                held.append((obj, paths, first - 1.0))
+                held += [(one.obj, {one.path}, first - 1.0) for one in put_back]
     write_all(rotations, controls)
+    for one in held:
+        _hold(*one)
+
+
+def _hold(obj: Any, paths: set[str], frame: float) -> None:
+    """Hold channels from a key to the next: FK and the offsets on it change at once, between frames, too."""
+    at = action_frame(obj.animation_data, frame)
+    for curve in (one for one in compat.fcurves_of(obj) if one.data_path in paths):
+        for number in np.flatnonzero(np.abs(key_frames(curve) - at) <= SAME_FRAME):
+            curve.keyframe_points[int(number)].interpolation = 'CONSTANT'
 
 
 def _targets_waiting(context: Any, job: Job, first: float, frame: float) -> list[ControlKeys]:
@@ -150,23 +168,28 @@ def _own_channels(run: Evaluation, control: Control) -> match.Channels:
     return match.Channels(tuple(owner.location), fk_pose.read_raw(owner))
 
 
-def _fk_as_seen(context: Any, job: Job, first: float, frame: float) -> list[RotationKeys]:
+def _fk_as_seen(context: Any, job: Job, first: float, frame: float) -> tuple[list[RotationKeys], list[ControlKeys]]:
     """The FK pose is what is seen from ``first`` on, where it is keyed, to ``frame``; before that it stays what it was.
 
     A change that is over at ``frame`` begins earlier: what is seen from there on is keyed frame by frame, so that
-    the pose neither waits nor jumps while it is blended.
+    the pose neither waits nor jumps while it is blended. Targets that are offsets on FK have no effect from there on:
+    else what they add would be added once more.
     """
 
-    def read(run: Evaluation) -> Turns:
-        return dict(match.rig_of(run, job.obj).state.rotations)
+    def read(run: Evaluation) -> tuple[Turns, dict[Control, match.Channels]]:
+        offsets = read_controls(run, job.obj, offsets_of(job))
+        turns = dict(match.rig_of(run, job.obj).state.rotations)
+        return turns, {control: _own_channels(run, control) for control in offsets}
 
     frames = [float(at) for at in np.append(np.arange(first, frame - SAME_FRAME), frame)]
-    turns = turns_of(sample(context, [job.obj], frames, lambda run: look_at_seen(run, job, has_controls=False)))
+    seen = sample(context, [job.obj], frames, lambda run: look_at_seen(run, job))
+    turns = turns_of(seen)
     if not turns[0]:
-        return []
-    before = sample(context, [job.obj], [first - 1.0], read, is_solved=False)[0]
+        return [], []
+    before, offsets = sample(context, [job.obj], [first - 1.0], read, is_solved=False)[0]
+    at = np.array([first - 1.0, *frames])
     rows = rotation_rows(job.obj, [{bone: before[bone] for bone in turns[0]}, *turns])
-    return [RotationKeys(job.obj, rows, np.array([first - 1.0, *frames]))]
+    return [RotationKeys(job.obj, rows, at)], control_keys([offsets, *(one.controls for one in seen)], at)
 
 
 def _key(obj: Any, one: Switch) -> None:

@@ -194,6 +194,21 @@ def test_arriving_at_fk_keeps_what_is_seen(arm: bpy.types.Object, blend_time: fl
     assert tip(arm).limb_ik_status == 'IDLE'
 
 
+@pytest.mark.parametrize("ease", ['LEAVE', 'ARRIVE'])
+def test_an_offset_is_not_added_twice_while_it_goes_over_to_fk(body: bpy.types.Object, ease: str) -> None:
+    """FK takes over what is seen, offset included: the offset has no effect from there on."""
+    ops.limb_ik.add_chain(armature="Body", tips="shin.L", motion='FK')
+    bone: Any = body.pose.bones["shin.L"]
+    bone.limb_ik_target.location.z += 0.15
+    frames = [1.0, 13.0, 15.0, 16.0, 18.0, 19.5, 20.0, 21.0, 22.0, 23.5, 24.0, 40.0]
+    rigs.frame_set(20)
+    seen = rigs.evaluated_pose(body)
+    ops.limb_ik.switch(armature="Body", tips="shin.L", to='FK', ease=ease)
+    for pose in poses_at(body, frames):
+        assert rigs.pose_distance(seen, pose) < 1e-4
+    assert bone.limb_ik_status == 'IDLE'
+
+
 def test_there_and_back_keeps_what_was_before(arm: bpy.types.Object) -> None:
     """FK, then IK planted from 20, then FK again from 40: each part as it was seen when it was switched."""
     tip(arm).limb_ik_use_ik = False
