@@ -1,14 +1,16 @@
 """Blender's own IK constraints as chains with the same target, pole and limits; the pose stays as it is.
 
-The pose that a constraint gives becomes the FK pose of bones without keys; ``pole_angle``
-then takes up what lies between the pole and the side the limb bends to. Constraints are
-muted, never removed. Limit Rotation on bones of chains becomes joint limits.
+The pose that a constraint gives becomes the FK pose of bones without keys, where it acts in
+full; ``pole_angle`` takes up what lies between the pole and the side the limb bends to. Influence
+becomes weight, with its keys or driver. Constraints are muted, never removed. Limit Rotation on
+bones of chains becomes joint limits.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +18,7 @@ import bpy
 from mathutils import Matrix, Vector
 
 from ..solvers import rotations
-from . import carry, chains, channels, fk_pose, marks, match, posed_chain, setup, solve_chain
+from . import carry, chains, channels, fk_pose, influence, marks, match, posed_chain, setup, solve_chain
 from .errors import LimbIKError
 from .limits_from import limits_from_ik, limits_from_rotation
 from .setup import ChainPlan
@@ -28,12 +30,13 @@ NO_BEND = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """One of Blender's IK constraints: its place, and the chain that it makes."""
+    """One of Blender's IK constraints, and the chain it makes; ``is_partial``: its influence is animated or below 1."""
 
     owner: str
     name: str
     plan: ChainPlan
     notes: tuple[str, ...] = ()
+    is_partial: bool = False
 
 
 @dataclass
@@ -72,7 +75,7 @@ def _find(obj: Any, tips: set[str]) -> tuple[list[Native], list[str]]:
     found, notes = [], []
     for bone in obj.pose.bones:
         for constraint in bone.constraints:
-            if constraint.type != 'IK' or constraint.mute or constraint.influence == 0.0:
+            if constraint.type != 'IK' or constraint.mute or not (constraint.influence or _is_keyed(obj, constraint)):
                 continue
             tip = bone if constraint.use_tail else bone.parent
             if tips and not tips & {bone.name, tip.name if tip is not None else ""}:
@@ -80,8 +83,12 @@ def _find(obj: Any, tips: set[str]) -> tuple[list[Native], list[str]]:
             if reason := _why_not(constraint, tip):
                 notes.append(f"'{constraint.name}' on '{bone.name}' stays: {reason}")
             else:
-                found.append(_native(bone, constraint, tip))
+                found.append(_native(obj, bone, constraint, tip))
     return found, notes
+
+
+def _is_keyed(obj: Any, constraint: Any) -> bool:
+    return influence.is_animated(obj, constraint.path_from_id("influence"))
 
 
 def _why_not(constraint: Any, tip: Any) -> str:
@@ -97,7 +104,7 @@ def _why_not(constraint: Any, tip: Any) -> str:
     return ""
 
 
-def _native(bone: Any, constraint: Any, tip: Any) -> Native:
+def _native(obj: Any, bone: Any, constraint: Any, tip: Any) -> Native:
     row = [tip, *tip.parent_recursive]
     length = min(constraint.chain_count or len(row), len(row))
     solver = {1: 'LOOK_AT', 2: 'TWO_BONE'}.get(length, 'FABRIK')
@@ -108,14 +115,19 @@ def _native(bone: Any, constraint: Any, tip: Any) -> Native:
         notes.append(f"'{tip.name}' no longer stretches")
     if constraint.use_rotation:
         notes.append(f"'{tip.name}' no longer turns with the target")
-    return Native(bone.name, constraint.name, plan, tuple(notes))
+    is_keyed = _is_keyed(obj, constraint)
+    is_partial = is_keyed or constraint.influence < 1.0
+    if is_partial and constraint.pole_target is None:
+        notes.append(f"'{tip.name}' has no pole and acts in part: it may bend to another side than it did")
+    return Native(bone.name, constraint.name, plan, tuple(notes), is_partial)
 
 
 def _convert_all(context: Any, obj: Any, found: Sequence[Native], result: Converted) -> None:
     """All or none: a chain that can't be added puts constraints and FK back."""
-    depsgraph = context.evaluated_depsgraph_get()
-    plans = [_with_hinge(obj.evaluated_get(depsgraph), one.plan) for one in found]
-    seen = _seen_rotations(obj, obj.evaluated_get(depsgraph), plans)
+    with _in_full(context, obj, found):
+        posed = obj.evaluated_get(context.evaluated_depsgraph_get())
+        plans = [_with_hinge(posed, one.plan) for one in found]
+        seen = _seen_rotations(obj, posed, plans)
     before = {name: fk_pose.read_raw(obj.pose.bones[name]) for name in seen}
     for one in found:
         _constraint(obj, one).mute = True
@@ -130,10 +142,29 @@ def _convert_all(context: Any, obj: Any, found: Sequence[Native], result: Conver
         marks.touch(obj)
         raise
     for one in found:
-        _take_over(context, obj, one)
+        note = _take_over(context, obj, one)
         result.tips.append(one.plan.tip)
-        result.notes.extend(one.notes)
+        result.notes.extend((*one.notes, note) if note else one.notes)
+    in_part = {bone.name for one in found if one.is_partial for bone in _row(obj, one.plan)}
+    _write(obj, {name: raw for name, raw in before.items() if name in in_part})
     result.notes.extend(f"'{name}' keeps its keys as FK" for name in seen if _is_animated(obj, name))
+
+
+@contextmanager
+def _in_full(context: Any, obj: Any, found: Sequence[Native]) -> Iterator[None]:
+    """Constraints that act in part, or not at this frame, act in full meanwhile: by copies that no animation knows."""
+    copies = []
+    for one in (one for one in found if one.is_partial):
+        owner, constraint = obj.pose.bones[one.owner], _constraint(obj, one)
+        copies.append((owner, owner.constraints.copy(constraint)))
+        copies[-1][1].influence, constraint.mute = 1.0, True
+    if copies:
+        context.view_layer.update()
+    try:
+        yield
+    finally:
+        for owner, copy in copies:
+            owner.constraints.remove(copy)
 
 
 def _constraint(obj: Any, native: Native) -> Any:
@@ -199,18 +230,22 @@ def _with_hinge(evaluated: Any, plan: ChainPlan) -> ChainPlan:
     )
 
 
-def _take_over(context: Any, obj: Any, native: Native) -> None:
-    """Target, pole, weight and limits of the constraint."""
+def _take_over(context: Any, obj: Any, native: Native) -> str:
+    """Target, pole, weight and limits of the constraint; returns what is to be said about its influence."""
     constraint, tip = _constraint(obj, native), native.plan.tip
     carry.relink(context, obj, tip, "target", constraint.target, constraint.subtarget)
     if constraint.pole_target is not None:
         carry.relink(context, obj, tip, "pole", constraint.pole_target, constraint.pole_subtarget)
+    note = ""
     with marks.quiet():
         obj.pose.bones[tip].limb_ik_weight = constraint.influence
+        if _is_keyed(obj, constraint):
+            note = influence.carry_over(obj, constraint.path_from_id("influence"), tip)
         for bone in _row(obj, native.plan):
             limits_from_ik(bone)
         if constraint.pole_target is not None and native.plan.solver in solve_chain.POLE_DIRECTIONS:
             obj.pose.bones[tip].limb_ik_pole_angle = _pole_angle(context, obj, tip)
+    return note
 
 
 def _pole_angle(context: Any, obj: Any, tip: str) -> float:

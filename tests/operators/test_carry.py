@@ -183,6 +183,53 @@ def test_a_converted_constraint_keeps_the_pose(use_tail: bool, pole_angle: float
     assert rigs.pose_distance(before, rigs.evaluated_pose(arm)) < 1e-3
 
 
+def in_part(_: bpy.types.Object, constraint: Any) -> None:
+    constraint.influence = 0.5
+
+
+def keyed_influence(_: bpy.types.Object, constraint: Any) -> None:
+    for frame, influence in ((1, 0.0), (5, 1.0), (9, 0.3)):
+        constraint.influence = influence
+        constraint.keyframe_insert("influence", frame=frame)
+
+
+def driven_influence(arm: bpy.types.Object, constraint: Any) -> None:
+    """As rigs have it: a switch between IK and FK in a custom property."""
+    driver: Any = constraint.driver_add("influence").driver
+    driver.type = 'AVERAGE'
+    driver.variables.new().targets[0].id = arm
+    driver.variables[0].targets[0].data_path = '["IK"]'
+    for frame, influence in ((1, 0.0), (5, 1.0), (9, 0.3)):
+        arm["IK"] = influence
+        arm.keyframe_insert('["IK"]', frame=frame)
+
+
+@pytest.mark.usefixtures("blank")
+@pytest.mark.parametrize("influence", [in_part, keyed_influence, driven_influence])
+@pytest.mark.parametrize("at", [1, 3, 5])
+def test_influence_becomes_weight_with_its_animation(influence: Any, at: int) -> None:
+    """Within 1e-3 rad, as above; FK is what it was without the constraint, not what it showed."""
+    arm = rigs.rig("L2B", name="Arm")
+    rigs.turn(arm, "up", "X", 0.2)
+    native_ik(arm, True, 0.7)
+    constraint = arm.pose.bones["lo"].constraints[0]
+    influence(arm, constraint)
+    before = []
+    for frame in range(1, 10):
+        rigs.frame_set(frame)
+        before.append(rigs.evaluated_pose(arm))
+    rigs.frame_set(at)
+    ops.limb_ik.convert_constraints(armature="Arm")
+    rigs.update()
+    assert [one.name for one in arm.pose.bones["lo"].constraints] == [constraint.name]
+    for frame, pose in zip(range(1, 10), before, strict=True):
+        rigs.frame_set(frame)
+        assert rigs.pose_distance(pose, rigs.evaluated_pose(arm)) < 1e-3
+    rigs.bone(arm, "lo").limb_ik_mute = True
+    rigs.update()
+    assert rigs.local_rotations(arm)["up"].angle == pytest.approx(0.2, abs=1e-5)
+
+
 @pytest.mark.usefixtures("blank")
 def test_limits_come_along() -> None:
     arm = rigs.rig("L2B", name="Arm")
