@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 
 from ..rig import channels, compat, fk_pose, match
-from ..rig.chains import ChainSetup
+from ..rig.chains import ChainSetup, setup_of
 from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation
 from ..rig.sampling import sample
@@ -27,6 +27,8 @@ SIDES = ('IK', 'FK', 'TOGGLE')
 EASES = ('AUTO', 'ARRIVE', 'LEAVE')
 # A blend time that is a whole number of frames but for rounding takes no frame more.
 ROUNDING = 1e-6
+# Keys of motion captured at other rates lie between frames.
+HALF_FRAME = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,8 @@ def switch(
         to: ``IK``, ``FK`` or ``TOGGLE``.
         ease: ``ARRIVE``: complete at this frame; ``LEAVE``: begins at this frame; ``AUTO``: the
             first to IK, the other to FK.
-        use_match: to IK, key target and pole where FK then is; to FK, key the FK pose that is seen then.
+        use_match: to IK, key target and pole where FK then is; to FK, key the FK pose that is seen then. Not
+            where the ease alone leads there: offsets on FK fade in, and FK with keys of its own keeps them.
 
     Returns:
         What was keyed; chains that are on that side already are left alone.
@@ -120,27 +123,43 @@ def is_on_at(obj: Any, chain: ChainSetup, frame: float) -> bool:
 def _match(context: Any, switches: Sequence[Switch]) -> None:
     """Key targets or FK for chains that change alike; what was before stays until the frame before.
 
-    Everything is read before anything is written.
+    Left alone is what the ease alone leads to without a jump: offsets on FK that come in, and FK that goes on by keys
+    of its own, as captured motion does. Everything is read before anything is written.
     """
     frame = context.scene.frame_current_final
     controls: list[ControlKeys] = []
     rotations: list[RotationKeys] = []
     held: list[tuple[bpy.types.Object, set[str], float]] = []
     for obj, first, is_on in dict.fromkeys((one.obj, one.frame, one.is_on) for one in switches):
-        chains = [one.chain for one in switches if (one.obj, one.frame, one.is_on) == (obj, first, is_on)]
+        group = [one for one in switches if (one.obj, one.frame, one.is_on) == (obj, first, is_on)]
         if is_on:
-            controls += _targets_waiting(context, Job(obj, chains), first, frame)
-        else:
-            turned, put_back = _fk_as_seen(context, Job(obj, chains), first, frame)
-            rotations += turned
-            controls += put_back
-            if put_back:
-                paths = {keys.rotation_path(cast(Any, obj).pose.bones[name]) for one in turned for name in one.rows}
-                held.append((obj, paths, first - 1.0))
-                held += [(one.obj, {one.path}, first - 1.0) for one in put_back]
+            chains = [one.chain for one in group if one.chain.target_space != 'FK']
+            controls += _targets_waiting(context, Job(obj, chains), first, frame) if chains else []
+            continue
+        chains = [one.chain for one in group if not _goes_on(one, frame)]
+        turned, put_back = _fk_as_seen(context, Job(obj, chains), first, frame) if chains else ([], [])
+        rotations += turned
+        controls += put_back
+        if put_back:
+            paths = {keys.rotation_path(cast(Any, obj).pose.bones[name]) for one in turned for name in one.rows}
+            held += [(obj, paths, first - 1.0), *((one.obj, {one.path}, first - 1.0) for one in put_back)]
     write_all(rotations, controls)
-    for one in held:
-        _hold(*one)
+    for channels_held in held:
+        _hold(*channels_held)
+
+
+def _goes_on(one: Switch, frame: float) -> bool:
+    """Whether FK has keys within the blend time after a frame: it would jump to them from a pose matched there."""
+    names = setup_of(one.obj).names
+    bones: Any = one.obj.pose.bones if one.obj.pose else {}
+    paths = {keys.rotation_path(bones[names[bone]]) for bone in (*one.chain.turned, one.chain.end) if bone >= 0}
+    anim: Any = one.obj.animation_data
+    curves = [curve for curve in compat.fcurves_of(one.obj) if curve.data_path in paths]
+    if not curves:
+        return False
+    until = frame + max(one.over - one.frame, 1.0) + HALF_FRAME
+    first, last = sorted(action_frame(anim, at) for at in (frame + SAME_FRAME, until))
+    return any(((x > first) & (x < last)).any() for x in map(key_frames, curves))
 
 
 def _hold(obj: Any, paths: set[str], frame: float) -> None:

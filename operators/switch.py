@@ -19,7 +19,11 @@ SIDES = (
 )
 EASES = (
     ('AUTO', "Automatic", "Arrive at IK, leave for FK"),
-    ('ARRIVE', "Arrive", "Complete at this frame, so that a planted foot doesn't slide"),
+    (
+        'ARRIVE',
+        "Arrive",
+        "Complete at this frame, so that a planted foot doesn't slide; keyed FK motion shows its own pose here",
+    ),
     ('LEAVE', "Leave", "Begins at this frame"),
 )
 
@@ -39,7 +43,10 @@ class LIMB_IK_OT_switch(OnRigs, bpy.types.Operator):
         to: EnumProperty(name="To", items=SIDES, default='TOGGLE', description="What leads from here on")
         ease: EnumProperty(name="Ease", items=EASES, default='AUTO', description="Where the change lies in time")
         match: BoolProperty(
-            name="Match", default=True, description="Put the side that is switched to where the other one is first"
+            name="Match",
+            default=True,
+            description="Put the side that is switched to where the other one is first, so that the pose stays; "
+            "offsets on FK and FK motion with keys of its own are eased in as they are",
         )
 
     def work(self, context: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 from typing import Any
 
 import bpy
@@ -207,6 +208,54 @@ def test_an_offset_is_not_added_twice_while_it_goes_over_to_fk(body: bpy.types.O
     for pose in poses_at(body, frames):
         assert rigs.pose_distance(seen, pose) < 1e-4
     assert bone.limb_ik_status == 'IDLE'
+
+
+@pytest.mark.parametrize("motion", ['FK', 'STILL'])
+@pytest.mark.parametrize("ease", ['LEAVE', 'ARRIVE'])
+@pytest.mark.parametrize("step", [1.0, 1.25])
+def test_captured_motion_is_eased_to_and_keeps_its_keys(
+    body: bpy.types.Object, motion: str, ease: str, step: float
+) -> None:
+    """FK with a key on every frame: none of them is written over, and the pose goes over within the blend time."""
+    for number in range(40):
+        rigs.turn(body, "thigh.L", "X", 0.01 * number)
+        rigs.key_rotation(rigs.bone(body, "thigh.L"), 1.0 + number * step)
+    rigs.frame_set(20)
+    ops.limb_ik.add_chain(armature="Body", tips="shin.L", motion=motion)
+    bone: Any = body.pose.bones["shin.L"]
+    frames = [float(frame) for frame in range(10, 32)]
+    bone.limb_ik_use_ik = False
+    fk = poses_at(body, frames)
+    bone.limb_ik_use_ik = True
+    bone.limb_ik_target.location.z += 0.15
+    seen = poses_at(body, frames)
+    before = {path: points for path, points in rigs.keys(body).items() if "limb_ik" not in path[0]}
+    rigs.frame_set(20)
+    ops.limb_ik.switch(armature="Body", tips="shin.L", to='FK', ease=ease)
+    assert {path: points for path, points in rigs.keys(body).items() if "limb_ik" not in path[0]} == before
+    assert not rigs.curves(bone.limb_ik_target)
+    after = poses_at(body, frames)
+    away = max(rigs.pose_distance(a, b) for a, b in zip(fk, seen, strict=True))
+    assert max(rigs.pose_distance(a, b) for a, b in pairwise(after)) < 0.5 * away, "a jump"
+    start, over = (20.0, 24.0) if ease == 'LEAVE' else (16.0, 20.0)
+    for frame, now, on, off in zip(frames, after, seen, fk, strict=True):
+        if frame <= start or frame >= over:
+            assert rigs.pose_distance(now, on if frame <= start else off) < 1e-4
+
+
+def test_an_offset_comes_in_as_it_was_made(body: bpy.types.Object) -> None:
+    ops.limb_ik.add_chain(armature="Body", tips="shin.L", motion='FK')
+    bone: Any = body.pose.bones["shin.L"]
+    bone.limb_ik_target.location.z += 0.15
+    rigs.frame_set(20)
+    seen = rigs.evaluated_pose(body)
+    bone.limb_ik_use_ik = False
+    fk = poses_at(body, [16.0])[0]
+    rigs.frame_set(20)
+    ops.limb_ik.switch(armature="Body", tips="shin.L", to='IK')
+    assert not rigs.curves(bone.limb_ik_target)
+    for frame, wanted in ((16.0, fk), (20.0, seen), (40.0, seen)):
+        assert rigs.pose_distance(wanted, poses_at(body, [frame])[0]) < 1e-4
 
 
 def test_there_and_back_keeps_what_was_before(arm: bpy.types.Object) -> None:
