@@ -26,6 +26,8 @@ STEP = ("-resize", "760x", "+dither", "-colors", "64")
 MOVIE_SIZE, MOVIE_COLOURS, MOVIE_DELAY = "420x", "48", "8"
 # From the walker's right and front, level.
 SIDE = Quaternion((0.55, 0.49, -0.45, -0.5)).normalized()
+# How far the hand is moved: further than the arm reaches, then back to where it does.
+OUT_OF_REACH, BACK = Vector((-0.1, -0.5, 0.5)), Vector((0.0, 0.25, -0.15))
 STANDING = Vector((0.0, 0.0, 0.92))
 
 
@@ -35,7 +37,8 @@ def walker() -> Any:
         bpy.ops.object.mode_set(mode='OBJECT')
     for obj in list(bpy.data.objects):
         bpy.data.objects.remove(obj)
-    return package("demo_walk").walking_human()
+    bpy.context.scene.render.use_lock_interface = True  # else the panel offers it
+    return package("demos.walker").walking_human()
 
 
 def plain_view(d: Driver, distance: float, aside: float = 0.0) -> None:
@@ -53,7 +56,7 @@ def plain_view(d: Driver, distance: float, aside: float = 0.0) -> None:
 def walk(d: Driver) -> Case:
     """demo.gif: the right hand is sent after a ball and let go again."""
     with d.there():
-        demo, picture = package("demo"), package("demo_picture")
+        demo, picture = package("demos.walk"), package("demos.picture")
         obj = walker()
         package("bake.motion").add_limbs(bpy.context, obj)
         ball = demo._send_hand(obj)
@@ -72,7 +75,7 @@ def walk(d: Driver) -> Case:
     space.overlay.show_bones = False
     space.show_region_ui = space.show_region_header = False
     names = []
-    for frame in range(1, package("demo_walk").LAST_FRAME + 1, 2):
+    for frame in range(1, package("demos.walker").LAST_FRAME + 1, 2):
         bpy.context.scene.frame_set(frame)
         hips = obj.matrix_world @ obj.pose.bones["spine"].head
         space.region_3d.view_location = Vector((hips.x, hips.y, STANDING.z))
@@ -105,10 +108,11 @@ def steps(d: Driver) -> Case:
     yield from d.key('RET')
     yield 8
     hand = obj.pose.bones["forearm.R"]
-    hand.limb_ik_target.location += Vector((-0.1, -0.25, 0.35))
+    hand.limb_ik_target.location += OUT_OF_REACH
     scenes.make_active(obj, "forearm.R")
     yield from d.to_view(0.2, 0.1)
     yield from d.picture("step-2", *d.crop(), *STEP)
+    hand.limb_ik_target.location += BACK
     yield from d.find("limb_ik.switch(to='FK'", across=0.65)
     yield from d.click()
     yield 8
@@ -116,7 +120,7 @@ def steps(d: Driver) -> Case:
     yield from d.picture("step-3", *d.crop(), *STEP)
     yield from d.to_view(0.3, 0.6)
     with d.there():
-        bpy.ops.limb_ik.bake('INVOKE_DEFAULT')
+        bpy.ops.limb_ik.bake('INVOKE_DEFAULT', reduce=0.001)
     yield from d.picture("step-4", *d.crop(), *STEP)
     yield from d.key('ESC')
     for number in range(1, 5):
