@@ -19,7 +19,7 @@ from ..bake import parts
 from ..bake.baking import bake as bake_objects
 from ..bake.baking import read_part
 from ..bake.options import BakeOptions, BakeReport
-from ..files.opening import check_readable, check_writable, make_folder, motion_range, save_file, write_text
+from ..files.opening import armatures, check_readable, check_writable, make_folder, motion_range, save_file, write_text
 from ..rig import compat
 from ..rig.chains import tips
 from ..rig.errors import LimbIKError
@@ -73,11 +73,18 @@ def bake_file(source: Path, target: Path, arguments: argparse.Namespace) -> Bake
     is_range_known = bool(arguments.frames) or motion_range(objects) is not None
     with progress_line.frames(source) as progress:
         report = bake_objects(bpy.context, objects, options, progress, read_before)
+    first, last = options.frame_start, options.frame_end
+    notes = [f"'{obj.name}' is linked and stays as it is" for obj in armatures() if obj not in objects and tips(obj)]
+    if not is_range_known:
+        notes.append(f"the armature has no animation: baked the scene's frames {first:g} to {last:g}")
     save_file(target)
-    if is_range_known:
-        return report
-    note = f"the armature has no animation: baked the scene's frames {options.frame_start:g} to {options.frame_end:g}"
-    return replace(report, notes=(*report.notes, note))
+    return replace(report, notes=(*report.notes, *notes))
+
+
+def _bakeable(objects: Sequence[bpy.types.Object]) -> list[bpy.types.Object]:
+    """Those with chains; linked ones beside others stay as they are, for IK is never live on them."""
+    found = [obj for obj in objects if tips(obj)]
+    return [obj for obj in found if obj.is_editable] or found
 
 
 def _read_part(arguments: argparse.Namespace) -> tuple[str, int]:
@@ -99,7 +106,7 @@ def _read_part(arguments: argparse.Namespace) -> tuple[str, int]:
 
 def _opened(source: Path, arguments: argparse.Namespace) -> tuple[list[bpy.types.Object], BakeOptions]:
     """Opens a file: the armatures to bake and what to bake of them."""
-    objects = [obj for obj in open_rig(source, trust=arguments.trust) if tips(obj)]
+    objects = _bakeable(open_rig(source, trust=arguments.trust))
     if not objects:
         raise LimbIKError(f"{source.name} has no IK chain to bake; add makes them")
     refuse_blocked_drivers(objects)

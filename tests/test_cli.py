@@ -291,6 +291,27 @@ def test_a_range_that_is_the_scenes_is_said(run: Run, data_dir: Path, tmp_path: 
     assert "over 4 frames" in said and "the scene's" not in said
 
 
+def test_a_linked_rig_beside_others_is_left_and_named(run: Run, tmp_path: Path) -> None:
+    """Alone it is refused: IK is never live on linked data."""
+    library = saved_rig(tmp_path / "library.blend")
+    shots = {}
+    for has_own in (False, True):
+        bpy.ops.wm.read_factory_settings(use_empty=True)
+        if has_own:
+            arm = rigs.l2b("Own", location=(3, 0, 0))
+            rigs.add_chain_by_properties(arm, "lo", rigs.empty("T own", (3.6, -0.4, 1.2)))
+        with bpy.data.libraries.load(str(library), link=True) as (source, wanted):
+            wanted.objects = source.objects
+        for obj in wanted.objects:
+            bpy.context.collection.objects.link(obj)
+        shots[has_own] = tmp_path / f"shot {has_own}.blend"
+        bpy.ops.wm.save_as_mainfile(filepath=str(shots[has_own]))
+    refused(run("bake", shots[False], "-o", tmp_path / "out.blend"), "is linked")
+    status, out, _ = run("bake", shots[True], "-o", tmp_path / "out.blend")
+    assert status == 0
+    assert "is linked and stays as it is" in out
+
+
 def test_a_rig_without_chains_is_not_baked(run: Run, data_dir: Path, tmp_path: Path) -> None:
     refused(run("bake", data_dir / "bvh/makehuman_walk1.bvh", "-o", tmp_path / "o.bvh"), "has no IK chain to bake")
 
