@@ -154,7 +154,8 @@ def _wanted_world(bone: Any, joints: list[Vector]) -> Vector | None:
     """Where the end is wanted, as far as the pose on the screen tells: of an offset on FK only at full weight."""
     if bone.limb_ik_target_space == 'WORLD':
         return _place_world(bone, "target")
-    if bone.limb_ik_weight < 1.0 or bone.limb_ik_status not in ('REACHED', 'TOO_FAR'):
+    is_whole = bone.limb_ik_use_ik and bone.limb_ik_weight == 1.0
+    if not is_whole or bone.limb_ik_status not in ('REACHED', 'TOO_FAR'):
         return None
     if bone.limb_ik_status == 'REACHED':
         return joints[-1]

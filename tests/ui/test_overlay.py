@@ -158,6 +158,17 @@ def test_an_offset_shows_how_far_it_was_moved(walked_away: Any) -> None:
     assert all(0.15 < (way[-1] - way[0]).length <= 0.2 + EXACT for way in ways)
 
 
+def test_an_offset_of_less_than_full_weight_is_shown_at_its_target_alone(walked_away: Any) -> None:
+    """The end is then somewhere between: a line there would say something else."""
+    bone = walked_away.pose.bones["shin.L"]
+    bone.limb_ik_target.location.z += 0.2
+    bone.limb_ik_weight = 0.5
+    rigs.update()
+    ways = [shape.lines for shape in overlay_chain.of_chain(walked_away, "shin.L")[0] if shape.part == Part.LINE][1:]
+    now = bone.limb_ik_target.matrix_world.translation
+    assert [(way[0] - (now - Vector((0, 0, 0.2)))).length < EXACT for way in ways] == [True]
+
+
 def test_an_offset_out_of_reach_is_said_and_shown(walked_away: Any) -> None:
     bone = walked_away.pose.bones["shin.L"]
     fk = Vector(walked_away.matrix_world @ walked_away.pose.bones["foot.L"].head)
