@@ -1,19 +1,14 @@
-"""Rows of the table, how they are printed, kept as JSON and drawn.
-
-Knows nothing of Blender. The drawings are SVG, made with the standard library.
-"""
+"""Rows of the table, how they are printed and kept as JSON. Knows nothing of Blender."""
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
 
 Series = Mapping[str, Sequence[tuple[float, float]]]
-COLOURS = ("#1f6feb", "#d1570c", "#2da44e", "#8250df")
 
 
 @dataclass(frozen=True)
@@ -76,43 +71,3 @@ def fastest_tenth(act: Callable[[int], None], count: int, clock: Callable[[], fl
         act(number)
         seconds.append(clock() - began)
     return sorted(seconds)[count // 10]
-
-
-def plot(path: Path, title: str, x_label: str, y_label: str, series: Series) -> None:
-    """Curves with both axes logarithmic, as an SVG file."""
-    width, height, left, bottom = 640, 420, 70, 50
-    points = [point for row in series.values() for point in row]
-    x_low, x_high = _decades([x for x, _ in points])
-    y_low, y_high = _decades([y for _, y in points])
-
-    def place(x: float, y: float) -> tuple[float, float]:
-        across = left + (math.log10(x) - x_low) / (x_high - x_low) * (width - left - 20)
-        up = height - bottom - (math.log10(y) - y_low) / (y_high - y_low) * (height - bottom - 40)
-        return round(across, 1), round(up, 1)
-
-    parts = [f'<text x="{left}" y="22" font-size="15">{title}</text>']
-    for exponent in range(x_low, x_high + 1):
-        x, _ = place(10.0**exponent, 10.0**y_low)
-        parts.append(f'<path d="M{x} 40V{height - bottom}" stroke="#ddd"/>')
-        parts.append(f'<text x="{x}" y="{height - bottom + 16}" text-anchor="middle">{10.0**exponent:g}</text>')
-    for exponent in range(y_low, y_high + 1):
-        _, y = place(10.0**x_low, 10.0**exponent)
-        parts.append(f'<path d="M{left} {y}H{width - 20}" stroke="#ddd"/>')
-        parts.append(f'<text x="{left - 6}" y="{y + 4}" text-anchor="end">{10.0**exponent:g}</text>')
-    parts.append(f'<text x="{width / 2}" y="{height - 12}" text-anchor="middle">{x_label}</text>')
-    parts.append(f'<text x="16" y="{height / 2}" transform="rotate(-90 16 {height / 2})">{y_label}</text>')
-    for number, (name, row) in enumerate(series.items()):
-        colour = COLOURS[number % len(COLOURS)]
-        track = " ".join(f"{x},{y}" for x, y in (place(*point) for point in row))
-        parts.append(f'<polyline points="{track}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        parts.append(f'<text x="{left + 12}" y="{58 + 16 * number}" fill="{colour}">{name}</text>')
-    size = f'width="{width}" height="{height}"'
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">'
-    path.parent.mkdir(parents=True, exist_ok=True)
-    ground = '<rect width="100%" height="100%" fill="white"/>'
-    path.write_text(head + ground + "".join(parts) + "</svg>\n", encoding="utf-8")
-
-
-def _decades(values: Sequence[float]) -> tuple[int, int]:
-    low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
-    return low, max(high, low + 1)

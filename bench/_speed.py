@@ -17,11 +17,12 @@ from limb_ik.bake.baking import BakeOptions, bake
 CROWD = 50
 TAGGED = "a handler that tags alone"
 FRAMES = 250
-AXES = {
-    "frame_by_chains": ("chains", "ms a frame"),
-    "bake_by_frames": ("frames", "seconds"),
-    "frame_by_scene": ("other objects in the scene", "ms a frame"),
+WORDS = {
+    "frame_by_chains": ("A frame by the number of chains", "chains in the scene", "ms a frame"),
+    "bake_by_frames": ("A bake by the number of frames", "frames", "seconds"),
+    "frame_by_scene": ("A frame of four chains by what else is in the scene", "other objects", "ms a frame"),
 }
+"""Of each drawing: title, and what its axes say."""
 
 
 def _frame_ms(clock: Callable[[], float] = perf_counter, count: int = 60) -> float:

@@ -17,7 +17,8 @@ from pathlib import Path
 import _accuracy
 import _scenes
 import _speed
-from _report import Row, Series, heading, line, plot, write_json
+from _plot import plot
+from _report import Row, Series, heading, line, write_json
 
 SECTIONS: dict[str, list[Callable[[], list[Row]]]] = {
     "accuracy": [_accuracy.tip_error, _accuracy.pose_change, _accuracy.fabrik, _accuracy.limits],
@@ -43,8 +44,7 @@ def main() -> int:
             found, series = _speed.growth()
             rows += _told(found)
     for name, curves in series.items():
-        x_label, y_label = _speed.AXES[name]
-        plot(options.folder / f"{name}.svg", name.replace("_", " "), x_label, y_label, curves)
+        plot(options.folder / f"{name}.svg", *_speed.WORDS[name], curves)
     write_json(options.folder / "bench.json", bpy.app.version_string, rows, series)
     missed = sum(not row.is_met for row in rows)
     print(f"{len(rows) - missed} of {len(rows)} figures met; written to {options.folder}")

@@ -19,7 +19,7 @@ from environments import ROOT
 TOOLS = ROOT / "tools"
 LIMIT_S = 900
 """A step that takes longer hangs: a suite takes one to two minutes."""
-TYPED_TOOLS = ("dev", "environments", "packing", "full_blender", "checking", "scenarios")
+TYPED_TOOLS = ("dev", "environments", "packing", "full_blender", "checking", "scenarios", "covering")
 """What runs without Blender; the others are scripts for its inside."""
 BLENDER_SAYS = ("Blender ", "Error: script failed")
 """Beginnings of the lines that a full Blender says on its way out."""

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import checking
+import covering
 import environments as envs
 import full_blender
 import packing
@@ -59,6 +60,12 @@ def command_test(version: str | None, rest: Sequence[str]) -> int:
     print(f"dev.py: Blender {blender.version} ({python})", file=sys.stderr)
     with packing.clean_blender() as environment:
         return _call([str(python), "-m", "pytest", *rest], environment)
+
+
+def command_coverage(version: str | None, rest: Sequence[str]) -> int:
+    """The test suite, and by package how many lines it runs; -v names the others."""
+    blender, python = _environment(version)
+    return covering.run(python, blender.version, rest)
 
 
 def command_check(version: str | None, rest: Sequence[str]) -> int:
@@ -161,6 +168,7 @@ COMMANDS: dict[str, Callable[[str | None, Sequence[str]], int]] = {
     "env": command_env,
     "demo": command_demo,
     "test": command_test,
+    "coverage": command_coverage,
     "check": command_check,
     "build": command_build,
     "scenarios": command_scenarios,

@@ -112,6 +112,15 @@ def ensure_environment(name: str, version: str, requirements: Sequence[str]) -> 
     return python
 
 
+def ensure_more(python: Path, name: str, requirements: Sequence[str]) -> None:
+    """Install what only one command needs into the environment ``name``, unless it is there."""
+    stamp = VENVS / name / f"{STAMP}-{_digest(requirements)[:8]}"
+    if not stamp.is_file():
+        print(f"dev.py: installing {', '.join(requirements)} into .venv/{name}", file=sys.stderr)
+        _call([str(python), "-m", "pip", "install", "-q", *requirements], f"pip could not install {requirements[0]}")
+        stamp.touch()
+
+
 def ensure_blender_packages(python_version: str) -> Path:
     """A folder with pytest and hypothesis for the Python inside a full Blender."""
     name = f"blender-{python_version}"
