@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from .bounded_least_squares import steps
 from .chain import Chain, JointKind
-from .chain_geometry import Row
-from .chain_model import JointModel, Model, Pose, joint_model, legal_pose
+from .chain_geometry import Row, angle_about, mean_offset, posed, smoothstep
+from .chain_model import JointModel, Model, Pose, joint_model, legal_pose, pose_of
 from .chain_start import bracketed
 from .joint_limits import clamp, degrees, is_legal, is_valid, local_rotation, stop_at
 from .rotations import (
@@ -30,7 +30,8 @@ from .rotations import (
     shortest_arc,
     slerp,
 )
-from .vectors import UNIT_X, UNIT_Z, ZERO, Vec, cross, dot, length, scaled, subtract, unit
+from .swivel import Swivel, nearest
+from .vectors import UNIT_X, UNIT_Z, ZERO, Vec, combined, cross, dot, length, scaled, subtract, unit
 
 BROKEN = 1e-5
 """Radians outside a limit that float32 poses are good for; below, the unlimited answer stands."""
@@ -39,6 +40,10 @@ CLEARLY_BETTER = 1e-3
 TRIAL = 4
 SLOW = 0.9
 """Steps after which a start has to be nearer than others were then, or to leave less than this part of the error."""
+POLISH = 30
+"""Further steps for the pose that is taken where it falls short: what stops short of the nearest pose jumps about."""
+SHOWS_SIDE = (1e-3, 2e-2)
+"""Parts of the length that the joints stand out from the line by, between which their side comes to count."""
 LARGEST_FOLD = 2.8
 """Radians of bend tried for the most folded pose: short of half a turn, where the way back is not defined."""
 
@@ -75,11 +80,18 @@ def locals_of(chain: Chain, deltas: Sequence[Quat]) -> list[Quat]:
     return found
 
 
-def solve(chain: Chain, row: Row, target: Vec, deltas: Sequence[Quat], stop: float, iterations: int) -> Limited:
+def solve(
+    chain: Chain, row: Row, target: Vec, deltas: Sequence[Quat], stop: float, iterations: int, side: Vec
+) -> Limited:
     """The legal pose nearest to ``target`` that is found from the pose of ``deltas`` and from two others.
 
     The others, the straightest and the most folded legal pose and what lies between at the target's distance, are
-    tried only where the first doesn't come within ``stop``. Each start has ``iterations`` steps.
+    tried only where the first doesn't come within ``stop``. Each start has ``iterations`` steps, and the nearest pose
+    up to ``POLISH`` more where it falls short. Then the chain turns about the line to its end toward the side of the
+    pose of ``deltas`` (the pole's), as far as the root's limits allow.
+
+    Args:
+        side: the pole's side of the line, unit; counts where the pose of ``deltas`` is too straight to show one.
 
     Source: design, section 5.
     """
@@ -88,7 +100,28 @@ def solve(chain: Chain, row: Row, target: Vec, deltas: Sequence[Quat], stop: flo
     for run in others:
         if run.error < best.error - CLEARLY_BETTER * row.total or run.error <= stop:
             best = run
+    if best.error > stop:
+        *_, best = steps(model, best, POLISH)
+    best = _toward_side(model, best, posed(row, deltas), side)
     return Limited(_deltas(chain, best), best.error, _reason(model, best))
+
+
+def _toward_side(model: Model, pose: Pose, wanted: Sequence[Vec], side: Vec) -> Pose:
+    """The pose turned about the line from root to end until its joints stand to the side that those of ``wanted`` do,
+    or as near to that as the root's limits allow; the end stays. A hinged root can't."""
+    line, wanted_line = (unit(subtract(points[-1], model.root)) for points in (pose.points, wanted))
+    if ZERO in {line, wanted_line} or not all(joint.follows for joint in model.joints[1:]):
+        return pose
+    own, there = mean_offset(pose.points, line), mean_offset(wanted, wanted_line)
+    straight = 1.0 - smoothstep(length(there) / model.total, *SHOWS_SIDE)
+    there = rotate(shortest_arc(wanted_line, line, UNIT_X), combined(there, 1.0, side, straight * model.total))
+    angle = angle_about(line, own, there) * smoothstep(length(own) / model.total, *SHOWS_SIDE)
+    base = Swivel(pose.locals_rest[0], rotate(conjugate(model.joints[0].frame), line))
+    limits = model.joints[0].limits
+    back = nearest(limits, Swivel(base.at(angle), base.line))
+    if back is None or angle == 0.0:
+        return pose
+    return pose_of(model, [clamp(limits, base.at(angle + back)), *pose.locals_rest[1:]])
 
 
 def _runs(model: Model, locals_rest: Sequence[Quat], stop: float, iterations: int) -> Iterator[Pose]:

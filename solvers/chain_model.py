@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .chain import JointLimits
+from .joint_charts import turns
 from .joint_limits import clamp
-from .joint_turns import turns
 from .rotations import Quat, multiply, normalized, rotate
 from .vectors import Vec, add, length, subtract
 
@@ -23,8 +23,8 @@ class JointModel:
     """What stays the same of a joint while it turns.
 
     ``frame``: its rest frame, in the space of the bone before it where ``follows``, else armature space.
-    ``step``: from its head to the next one, in bone space. ``turns``: the directions it turns in (bone space), each
-    as long as it turns easily in it.
+    ``step``: from its head to the next one, in bone space. ``turns``: the directions a free joint turns in (bone
+    space), each as long as it turns easily in it.
     """
 
     frame: Quat

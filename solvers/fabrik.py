@@ -77,7 +77,8 @@ def solve(chain: Chain, goal: Goal) -> Solution:
     if not goal.use_limits or not chain_limits.are_broken(chain, deltas):
         return _solution(row, goal, deltas, _outcome(row, goal, aimed, _missed(row, goal, deltas)))
     point = combined(row.root, 1.0, aimed.bend.line, wanted)
-    limited = chain_limits.solve(chain, row, point, deltas, tolerance(row, goal), goal.iterations)
+    stop, side = tolerance(row, goal), aimed.bend.side
+    limited = chain_limits.solve(chain, row, point, deltas, stop, goal.iterations, side)
     return _solution(row, goal, limited.deltas, _limited_outcome(row, goal, aimed, limited))
 
 

@@ -202,6 +202,43 @@ def test_a_path_of_legal_targets_gives_a_path_of_poses(name: str) -> None:
         assert turn <= 5.0 * (b - a).length + 1e-3
 
 
+@pytest.mark.parametrize("name", ["LB-65", "arm", "tail of six", "hinges crosswise"])
+def test_out_of_legal_reach_a_small_move_of_the_target_is_a_small_move_of_the_pose(name: str) -> None:
+    """1e-5 of the length: no joint turns by 1e-3 rad (3 of 40 did where steps ended before the nearest pose)."""
+    chain = limited(straight(len(CASES[name])), CASES[name])
+    source = random.Random(3)
+    checked = 0
+    for _ in range(12):
+        target = random_vector(source).normalized() * source.uniform(0.0, 1.0) * total(chain)
+        beside = target + random_vector(source).normalized() * 1e-5 * total(chain)
+        before = solve(chain, target)
+        if before.status == Status.LIMITED:
+            checked += 1
+            after = solve(chain, beside)
+            assert max(angle(a, b) for a, b in zip(before.deltas, after.deltas, strict=True)) <= 1e-3
+    assert checked >= 4
+
+
+@pytest.mark.parametrize("root", [FREE_JOINT, ball((-80, 80), (-80, 80), (-80, 80))], ids=["free", "ball"])
+def test_the_pole_turns_the_chain_as_far_as_the_root_may(root: JointLimits) -> None:
+    """Limits inside the chain break the unlimited pose; the bend still goes to the pole where the root allows it."""
+    chain = limited(bent(4, 0.5, 0.3), [root, hinge(0, 60), hinge(0, 60), hinge(0, 60)])
+    target = Vector((0.0, -0.6, 1.3))
+    met = 0
+    for n in range(24):
+        way = math.radians(15.0 * n)
+        pole = Vector((3.0 * math.sin(way), -0.6 - 3.0 * math.cos(way), 1.3))
+        solution = solve(chain, target, pole=pole)
+        assert solution.error <= 1e-3 * total(chain)
+        assert broken(chain, solution) <= LEGAL
+        points = posed(chain, solution)
+        line = (points[-1] - points[0]).normalized()
+        offset = sum((point - points[0] for point in points[1:-1]), Vector())
+        offset -= line * offset.dot(line)
+        met += offset.angle(pole - points[0] - line * (pole - points[0]).dot(line)) <= math.radians(10.0)
+    assert met >= (24 if root is FREE_JOINT else 8)
+
+
 def test_too_far_with_limits_points_at_the_target() -> None:
     """As LB-62: a knee that is never quite straight leaves the miss it has to."""
     chain = limited(straight(2), [FREE_JOINT, hinge(20, 150)])
