@@ -181,15 +181,33 @@ def test_switch_of_both(two: list[Any]) -> None:
         ops.limb_ik.switch(to='FK', only_active=False)
 
 
+def matching_ik(asked: list[jobs.Asked]) -> Any:
+    return match_range.match_ik_steps(bpy.context, asked)
+
+
+def matching_fk(asked: list[jobs.Asked]) -> Any:
+    return match_fk.match_fk_steps(bpy.context, asked)
+
+
+def baking(asked: list[jobs.Asked]) -> Any:
+    return bake_steps(bpy.context, [one.obj for one in asked], BakeOptions(frame_start=1, frame_end=9))
+
+
 @pytest.mark.parametrize(
-    "steps",
+    ("steps", "stopped_after"),
     [
-        lambda asked: match_range.match_ik_steps(bpy.context, asked),
-        lambda asked: match_fk.match_fk_steps(bpy.context, asked),
+        (matching_ik, 0),
+        (matching_ik, 3),
+        (matching_ik, 8),
+        (matching_fk, 1),
+        (matching_fk, 8),
+        (baking, 0),
+        (baking, 1),
     ],
 )
-@pytest.mark.parametrize("stopped_after", [0, 3, 8])
-def test_matching_shows_how_far_it_is_and_stops_without_a_trace(two: list[Any], steps: Any, stopped_after: int) -> None:
+def test_long_work_shows_how_far_it_is_and_stops_without_a_trace(
+    two: list[Any], steps: Any, stopped_after: int
+) -> None:
     before, was, frame = seen(two), state(two), bpy.context.scene.frame_current
     scenes, actions = len(bpy.data.scenes), len(bpy.data.actions)
     went = steps([jobs.Asked(obj, (), range(1, 10)) for obj in two])
