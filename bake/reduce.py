@@ -5,13 +5,15 @@ measures it (as lengths, through forward kinematics). Keys stand on samples and
 keep their value exactly; segments are Blender's own Bézier curves, with handles
 that a person can edit.
 
-Method: the longest segment that keeps the error, found by galloping and bisection
-from left to right. Handles in x from a table of places (that saves 40 % of the keys
-against handles at thirds, measured on walks), in y by least squares on frames and
-half frames, weighted again by where the error is (Lawson), since the largest error
-counts and not the mean. Segments that share a key do not depend on each other, so no later choice
-spoils an earlier one. The two handles of a key are free of each other: held in line,
+Method: the longest segment (``segment``) that keeps the error, found by galloping and bisection
+from left to right. Segments that share a key do not depend on each other, so no later choice
+spoils an earlier one. Handles are free in x too (that saves 40 % of the keys against handles at
+thirds, measured on walks), and the two handles of a key are free of each other: held in line,
 limbs need 1.5 to 1.9 times the keys (measured).
+
+Tried and left out, since they save no more than a few of a hundred keys (measured on two walks and a jump): key values
+beside the sample, the shortest path through all segments that hold, and taking keys
+out again with all handles near them fitted anew, which takes ten times as long.
 
 Blender's own decimation (``graph.decimate``) was tried: it needs an open graph
 editor and measures each channel by itself, not the pose.
@@ -19,7 +21,6 @@ editor and measures each channel by itself, not the pose.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import cast
@@ -27,17 +28,11 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from .bezier import THIRD, bernstein, handle_places, parameters
+from .bezier import bernstein, parameters
+from .segment import MissFunction, Task, best_segment, lengths, task_of
 
 Floats = NDArray[np.float64]
-ErrorFunction = Callable[[Floats], Floats]
 
-# Rounds of weighting again: three save up to 8 % of the keys against one, a fourth 1 % (bench/few_keys.py).
-_ROUNDS = 3
-# A weight that no sample falls below, so that none is let go.
-_LEAST_WEIGHT = 1e-2
-# A segment this many times over the tolerance isn't tried again with other weights.
-_HOPELESS = 3.0
 # Evenly spaced: steps that differ by less than this part.
 _EVEN = 1e-6
 # Times the smaller neighbouring step that a slope may be: a smooth curve seldom is steeper, and a stop stays still.
@@ -69,13 +64,6 @@ class Fit:
     def keys_after(self) -> int:
         """Keys of all channels."""
         return self.values.size
-
-    def channels(self, start: int, stop: int) -> Fit:
-        """The fit of some of the channels; the error is that of all."""
-        part = slice(start, stop)
-        before = self.keys_before * (stop - start) // self.values.shape[1]
-        left, right = self.left[:, part], self.right[:, part]
-        return replace(self, values=self.values[:, part], left=left, right=right, keys_before=before)
 
 
 def sample_frames(frames: Floats) -> Floats:
@@ -129,41 +117,23 @@ def evaluate(fit: Fit, at: Floats) -> Floats:
     return cast(Floats, np.einsum("sck,ksc->sc", weights, np.array(controls)))
 
 
-def fit(frames: Floats, values: Floats, error: ErrorFunction, tolerance: float, samples: Floats | None = None) -> Fit:
-    """Few keys whose curves keep ``error`` within ``tolerance`` at every frame and half frame.
+def fit(frames: Floats, samples: Floats, misses: MissFunction, tolerance: float) -> Fit:
+    """Few keys whose curves keep every miss within ``tolerance`` at every frame and half frame.
 
     Args:
         frames: rising (n); keys are a part of them, the first and the last always.
-        values: continuous samples (n × channels); all channels share their key frames.
-        error: for a candidate at ``sample_frames(frames)`` (samples × channels) the
-            error of each sample, 0 for ``samples``; it must judge each sample by itself.
-        tolerance: largest error allowed.
-        samples: the full bake at ``sample_frames(frames)``; ``reference(frames, values)`` where not given.
+        samples: the full bake at ``sample_frames(frames)`` (2n - 1 × channels), continuous; all
+            channels share their key frames. Its misses have to be within the tolerance.
+        misses: for candidate rows and the number of the first of them how far each
+            sample's points are off (rows × points × 3); it must judge each sample by itself.
+        tolerance: the longest miss allowed.
 
-    Units: frames; the caller's for values and error.
+    Units: frames; the caller's for values and misses.
 
     Undefined input: a tolerance of 0 keeps a key on every frame where nothing is still.
     """
-    samples = reference(frames, values) if samples is None else samples
-    work = _Work(frames, samples, error, tolerance * _HEADROOM)
-    marks = _longest_segments(work)
-    return _assemble(work, values, marks)
-
-
-@dataclass(frozen=True, slots=True)
-class _Work:
-    """What stays the same through a fit. ``samples``: the full bake on frames and half frames."""
-
-    frames: Floats
-    samples: Floats
-    error: ErrorFunction
-    tolerance: float
-
-    def errors(self, candidate: Floats, first: int, last: int) -> Floats:
-        """Errors of a candidate for the samples first…last; elsewhere the full bake stands."""
-        whole = self.samples.copy()
-        whole[first : last + 1] = candidate
-        return self.error(whole)[first : last + 1]
+    task = task_of(frames, samples, misses, tolerance * _HEADROOM)
+    return _assemble(task, _longest_segments(task))
 
 
 def _with_middles(at_frames: Floats, between: Floats) -> Floats:
@@ -172,89 +142,38 @@ def _with_middles(at_frames: Floats, between: Floats) -> Floats:
     return both
 
 
-def _longest_segments(work: _Work) -> list[int]:
+def _longest_segments(task: Task) -> list[int]:
     """Indices of the frames that keep a key, from left to right."""
-    marks, last, length = [0], len(work.frames) - 1, 1
+    marks, last, length = [0], len(task.frames) - 1, 1
     while marks[-1] < last:
-        marks.append(_furthest_end(work, marks[-1], last, length))
+        marks.append(_furthest_end(task, marks[-1], last, length))
         length = marks[-1] - marks[-2]
     return marks
 
 
-def _furthest_end(work: _Work, first: int, last: int, length: int) -> int:
+def _furthest_end(task: Task, first: int, last: int, length: int) -> int:
     """The furthest frame that one segment reaches from ``first``: from a first guess galloping, then bisection."""
     good, bad, step = first + 1, last + 1, max(length, 2)
     while good < last and bad > last:
         end = min(first + step, last)
-        good, bad, step = (end, bad, step * 2) if _holds(work, first, end) else (good, end, step)
+        good, bad, step = (end, bad, step * 2) if _holds(task, first, end) else (good, end, step)
     while bad - good > 1:
         middle = (good + bad) // 2
-        good, bad = (middle, bad) if _holds(work, first, middle) else (good, middle)
+        good, bad = (middle, bad) if _holds(task, first, middle) else (good, middle)
     return good
 
 
-def _holds(work: _Work, first: int, last: int) -> bool:
-    return _segment(work, first, last)[1] <= work.tolerance
+def _holds(task: Task, first: int, last: int) -> bool:
+    return best_segment(task, first, last)[1] <= task.tolerance
 
 
-def _segment(work: _Work, first: int, last: int) -> tuple[Floats, float]:
-    """The handles (2 × channels × 2) of the best segment between two frames, and its largest error."""
-    samples, frames = work.samples[2 * first : 2 * last + 1], work.frames[[first, last]]
-    if last - first < 2:
-        return _single_step(samples, frames), 0.0
-    at = sample_frames(work.frames[first : last + 1])
-    places, table = handle_places((at - at[0]) / (at[-1] - at[0]))
-    weights = np.ones(len(at))
-    best, least = np.empty(0), np.inf
-    for _ in range(_ROUNDS):
-        chosen, handles, candidate = _least_squares(table, samples, weights)
-        errors = work.errors(candidate, 2 * first, 2 * last)
-        largest = float(errors.max())
-        if largest < least:
-            x = frames[0] + places[chosen].T * (frames[1] - frames[0])
-            best, least = np.stack((x, handles), axis=-1), largest
-        if largest <= work.tolerance or largest > _HOPELESS * work.tolerance:
-            break
-        weights = weights * (errors / largest + _LEAST_WEIGHT)
-    return best, least
-
-
-def _single_step(samples: Floats, frames: Floats) -> Floats:
-    """Handles of a segment of one frame, through the sample in its middle."""
-    chord = (samples[-1] - samples[0]) * THIRD
-    rise = (samples[1] - (samples[0] + samples[-1]) / 2.0) / 0.75  # both handles weigh 3/8 in the middle
-    step = (frames[1] - frames[0]) * THIRD
-    x = np.repeat([[frames[0] + step], [frames[1] - step]], samples.shape[1], axis=1)
-    return np.stack((x, (samples[0] + chord + rise, samples[-1] - chord + rise)), axis=-1)
-
-
-def _least_squares(table: Floats, samples: Floats, weights: Floats) -> tuple[NDArray[np.intp], Floats, Floats]:
-    """For each channel the best place of the handles, their values (2 × channels) and the curve, between fixed ends."""
-    ends = table[:, :, [0, 3]] @ samples[[0, -1]]
-    inner, rest = table[:, :, 1:3], samples - ends
-    weighted = np.swapaxes(inner * weights[:, None], 1, 2)
-    handles = _solved(weighted @ inner, weighted @ rest)
-    curves = inner @ handles
-    chosen = np.einsum("psc,s->pc", (rest - curves) ** 2, weights).argmin(axis=0)
-    channels = np.arange(samples.shape[1])
-    return chosen, handles[chosen, :, channels].T, (ends + curves)[chosen, :, channels].T
-
-
-def _solved(matrices: Floats, right_sides: Floats) -> Floats:
-    """Many 2 × 2 systems at once: 50 times faster than ``numpy.linalg.solve`` (measured)."""
-    (a, b), (c, d) = matrices[:, 0].T, matrices[:, 1].T
-    inverse = np.array([[d, -b], [-c, a]]) / (a * d - b * c)
-    return cast(Floats, np.moveaxis(inverse, -1, 0) @ right_sides)
-
-
-def _assemble(work: _Work, values: Floats, marks: list[int]) -> Fit:
-    kept, frames = values[marks], work.frames[marks]
+def _assemble(task: Task, marks: list[int]) -> Fit:
+    kept, frames = task.samples[::2][marks], task.frames[marks]
     left = np.stack(np.broadcast_arrays(frames[:, None], kept), axis=-1)
-    right = left.copy()
+    right, points = left.copy(), left.copy()
     for i, (first, last) in enumerate(pairwise(marks)):
-        right[i], left[i + 1] = _segment(work, first, last)[0]
-    points = np.stack(np.broadcast_arrays(frames[:, None], kept), axis=-1)
+        right[i], left[i + 1] = best_segment(task, first, last)[0]
     left[0], right[-1] = 2.0 * points[0] - right[0], 2.0 * points[-1] - left[-1]  # no segment uses these two
-    found = Fit(frames, kept, left, right, 0.0, values.size)
-    errors = work.error(evaluate(found, sample_frames(work.frames)))
-    return replace(found, error=float(errors.max()))
+    found = Fit(frames, kept, left, right, 0.0, len(task.frames) * kept.shape[1])
+    misses = task.misses(evaluate(found, sample_frames(task.frames)), 0)
+    return replace(found, error=float(lengths(misses).max(initial=0.0)))

@@ -95,13 +95,72 @@ def test_no_length_means_no_turn() -> None:
     assert Quaternion(found[0]).angle == 0.0
 
 
-def test_bones_of_a_chain_share_their_key_frames() -> None:
-    at = np.arange(1.0, 41.0)
-    fine = reduce.sample_frames(at)
-    motions = {"up": np.column_stack([np.sin(fine / k) for k in (5.0, 7.0, 9.0)]), "lo": np.cos(fine / 6.0)[:, None]}
-    whole = np.hstack(list(motions.values()))
-    found = chain_error.fit_bones(at, motions, lambda v: np.abs(v - whole).max(axis=1), 0.01)
-    assert list(found["up"].frames) == list(found["lo"].frames)
-    assert (found["up"].values.shape[1], found["lo"].values.shape[1]) == (3, 1)
-    for name, rows in motions.items():
-        assert np.abs(reduce.evaluate(found[name], fine) - rows).max() <= 0.01
+FRAMES = np.arange(1.0, 61.0)
+PARTS = (0.5, 0.35, 0.15)
+
+
+def swinging(bones: int, is_straight: bool = False) -> chain_error.ChainMotion:
+    """A chain of unit length along Z whose bones swing about X with waves of their own, and turn about Z."""
+    at, motions = reduce.sample_frames(FRAMES), []
+    for i in range(bones):
+        swing = 0.3 * np.sin(at / (3.0 + i)) * (not (is_straight and i))
+        angles = np.column_stack((swing, np.zeros_like(at), 0.2 * np.cos(at / (4.0 + i))))
+        motions.append(angles)
+    turn, heads, frames = np.tile((1.0, 0.0, 0.0, 0.0), (len(at), 1)), [np.zeros((len(at), 3))], []
+    for part, angles in zip(PARTS, motions, strict=False):
+        frames.append(turn)
+        turn = np.array(
+            [Quaternion(a) @ Euler(b, 'XYZ').to_quaternion() for a, b in zip(turn, angles, strict=True)], dtype=float
+        )
+        step = [Quaternion(a) @ Vector((0.0, 0.0, part)) for a in turn]
+        heads.append(heads[-1] + np.array(step, dtype=float))
+    return chain_error.ChainMotion(
+        np.stack(heads, axis=1), np.stack(frames, axis=1), tuple(motions), ('XYZ',) * bones, (True,) * bones
+    )
+
+
+def fitted(motion: chain_error.ChainMotion, tolerance: float, side: float = 0.15) -> dict[str, reduce.Fit]:
+    motions = dict(zip(NAMES, motion.values, strict=False))
+    return chain_error.fit_bones(FRAMES, motions, chain_error.chain_misses(motion, side), tolerance)
+
+
+def shown(fits: dict[str, reduce.Fit]) -> np.ndarray:
+    return np.hstack([reduce.evaluate(one, reduce.sample_frames(FRAMES)) for one in fits.values()])
+
+
+@pytest.mark.parametrize("bones", [1, 2, 3])
+@pytest.mark.parametrize("tolerance", [1e-3, 3e-2])
+def test_bones_of_a_chain_keep_the_error_together(bones: int, tolerance: float) -> None:
+    motion = swinging(bones)
+    found = fitted(motion, tolerance)
+    error = chain_error.chain_error(motion)(shown(found)).max()
+    assert 0.5 * tolerance < error <= tolerance
+    assert error <= {one.error for one in found.values()}.pop() <= tolerance
+    assert all(set(one.frames) <= set(FRAMES) for one in found.values())
+
+
+def test_bones_have_key_frames_of_their_own_where_that_saves_keys() -> None:
+    """Frames common to the bones, as ``reduce.fit`` of the whole chain takes them, need more."""
+    motion = swinging(2)
+    found = fitted(motion, 1e-3)
+    whole = reduce.fit(FRAMES, np.hstack(motion.values), chain_error.chain_misses(motion, 0.15), 1e-3)
+    assert sum(one.keys_after for one in found.values()) < whole.keys_after
+    assert list(found["up"].frames) != list(found["lo"].frames)
+
+
+def test_few_keys_do_not_twist_a_straight_chain() -> None:
+    """No joint shows the twist of a straight chain, so the point beside the bone has to."""
+    motion, tolerance = swinging(2, is_straight=True), 1e-2
+    twists = np.abs(shown(fitted(motion, tolerance))[:, 2::3] - np.hstack(motion.values)[:, 2::3]).max(axis=0)
+    assert (twists <= 1.1 * tolerance / 0.15 * np.array((1.0, 2.0))).all()
+    free = np.abs(shown(fitted(motion, tolerance, side=0.0))[:, 2::3] - np.hstack(motion.values)[:, 2::3]).max(axis=0)
+    assert free.max() > 1.5 * twists.max()
+
+
+def test_misses_of_some_samples_are_those_of_all() -> None:
+    motion = swinging(3)
+    misses, tried = chain_error.chain_misses(motion, 0.15), np.hstack(motion.values) + 0.01
+    assert misses(tried[20:33], 20) == pytest.approx(misses(tried, 0)[20:33])
+    assert misses(tried, 0).shape == (len(tried), 6, 3)
+    joints_only = chain_error.chain_misses(motion)(tried, 0)
+    assert chain_error.chain_error(motion)(tried) == pytest.approx(np.linalg.norm(joints_only, axis=2).max(axis=1))
