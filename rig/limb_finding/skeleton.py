@@ -29,7 +29,6 @@ class RestBone:
     parent: str | None
     head: Point
     tail: Point
-    is_deform: bool = True
     matrix: tuple[float, ...] | None = None
 
 
@@ -66,7 +65,6 @@ class BoneLike(Protocol):
     """What is read of a ``bpy.types.Bone``."""
 
     name: str
-    use_deform: bool
 
     @property
     def parent(self) -> BoneLike | None: ...
@@ -100,7 +98,6 @@ def _rest_bone(bone: BoneLike) -> RestBone:
         parent=bone.parent.name if bone.parent is not None else None,
         head=_point(bone.head_local),
         tail=_point(bone.tail_local),
-        is_deform=bone.use_deform,
         matrix=tuple(bone.matrix_local[row][column] for row in range(4) for column in range(4)),
     )
 

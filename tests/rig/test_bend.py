@@ -154,8 +154,7 @@ def test_bends_in_all_directions_show_nothing() -> None:
 def turned(bodies: tuple[RestBone, ...], place: Matrix) -> tuple[RestBone, ...]:
     """The skeleton somewhere else."""
     return tuple(
-        RestBone(b.name, b.parent, tuple(place @ Vector(b.head)), tuple(place @ Vector(b.tail)), b.is_deform)
-        for b in bodies
+        RestBone(b.name, b.parent, tuple(place @ Vector(b.head)), tuple(place @ Vector(b.tail))) for b in bodies
     )
 
 

@@ -394,11 +394,9 @@ def test_rest_skeleton_reads_an_armature(empty_file: None) -> None:
         bone = data.edit_bones.new(name)
         bone.head, bone.tail = head, tail
         bone.parent = data.edit_bones[parent] if parent else None
-    data.edit_bones["shin.L"].use_deform = False
     bpy.ops.object.mode_set(mode="OBJECT")
     thigh, shin = rest_skeleton(data)
     assert (thigh.name, thigh.parent, shin.parent) == ("thigh.L", None, "thigh.L")
-    assert thigh.is_deform and not shin.is_deform
     assert shin.head == pytest.approx((0, 0, 0.5)) and shin.tail == pytest.approx((0, 0, 0))
     assert shin.matrix == pytest.approx([n for r in data.bones["shin.L"].matrix_local for n in r])
     assert [limb.upper for limb in find_limbs((thigh, shin))] == ["thigh.L"]
