@@ -45,9 +45,5 @@ def fixture(file: Path) -> tuple[RestBone, ...]:
         rest = Matrix([bone["matrix_local"][at : at + 4] for at in range(0, 16, 4)])
         tail = rest @ Vector((0.0, bone["length"], 0.0))
         head = rest.translation
-        found.append(
-            RestBone(
-                bone["name"], bone["parent"], tuple(head), tuple(tail), bone["deform"], tuple(bone["matrix_local"])
-            )
-        )
+        found.append(RestBone(bone["name"], bone["parent"], tuple(head), tuple(tail), tuple(bone["matrix_local"])))
     return tuple(found)

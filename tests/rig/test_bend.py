@@ -237,7 +237,7 @@ def test_a_rest_pose_with_all_bones_along_one_line_still_has_a_front() -> None:
 
 def test_a_hinge_is_stored_in_the_root_bones_space() -> None:
     rest = Euler((0.4, -1.1, 2.0)).to_matrix().to_4x4()
-    bone = RestBone("thigh.L", None, (0.0, 0.0, 1.0), (0.0, 0.0, 0.5), True, tuple(n for row in rest for n in row))
+    bone = RestBone("thigh.L", None, (0.0, 0.0, 1.0), (0.0, 0.0, 0.5), tuple(n for row in rest for n in row))
     there = to_bone(Vector((0.0, 1.0, 0.0)), bone)
     assert (rest.to_3x3() @ there - Vector((0.0, 1.0, 0.0))).length < FLOAT32
 
