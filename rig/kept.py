@@ -30,14 +30,15 @@ Values = dict[str, Any]
 _kept: dict[int, dict[str, Values]] = {}
 
 
-def _listen(obj: bpy.types.Object | None) -> None:
+def forget(obj: bpy.types.Object | None) -> None:
+    """Settings of a rig, or of all, were changed by somebody who means it."""
     if obj is None:
         _kept.clear()
     else:
         _kept.pop(obj.session_uid, None)
 
 
-marks.on_edit(_listen)
+marks.on_edit(forget)
 
 
 def keep(obj: bpy.types.Object, tips: list[Any]) -> None:

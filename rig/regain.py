@@ -9,7 +9,7 @@ from typing import Any
 
 import bpy
 
-from . import dependency, fk_pose, kept, marks
+from . import dependency, fk_pose, kept, marks, rest_edits
 from .chain_setup import CHAIN_SETTINGS
 from .session import object_settings
 
@@ -22,8 +22,7 @@ def regain(obj: bpy.types.Object) -> None:
     """
     if not obj.is_editable or dependency.is_from_library(obj):
         return
-    for tip in dependency.follow_renames(obj):
-        kept.put_back(obj, tip)
+    _undo_paste(obj)
     known, tips = dependency.known_tips(obj), dependency.tips_of(obj)
     strangers = [tip for tip in tips if tip.name not in known]
     pasted = [tip for tip in strangers if tip.limb_ik_target is None and (known or not object_settings(obj).version)]
@@ -32,7 +31,18 @@ def regain(obj: bpy.types.Object) -> None:
             clear_chain(tip)
     if strangers and not known:
         dependency.rebuild(obj)
-    kept.keep(obj, dependency.tips_of(obj) if pasted else tips)
+    tips = dependency.tips_of(obj) if pasted else tips
+    if rest_edits.follow(obj, tips):
+        kept.forget(obj)
+    kept.keep(obj, tips)
+
+
+def _undo_paste(obj: bpy.types.Object) -> None:
+    lost = dependency.follow_renames(obj)
+    for tip in lost:
+        kept.put_back(obj, tip)
+    if lost:
+        dependency.follow_renames(obj)  # what is kept has the names of bones as they were
 
 
 def clear_chain(tip: Any) -> None:
