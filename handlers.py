@@ -75,6 +75,7 @@ def _mend_keys_of_frame_left(scene: bpy.types.Scene) -> None:
     crowd.forget()
     for obj in _held_by(depsgraph):
         keyed_fk.put_fk_into_keys(obj, obj.evaluated_get(depsgraph), frame)
+        keyed_fk.note_keys(obj)
 
 
 def _rigs_in(scene: bpy.types.Scene) -> list[bpy.types.Object]:
@@ -138,6 +139,9 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
     with warm_start.allowed(depsgraph):
         write.write(evaluate(depsgraph, rigs, frame, is_fresh=False))
     keyed_fk.note_frame(scene)
+    note = keyed_fk.note_keys if depsgraph.id_type_updated('ACTION') else keyed_fk.note_action
+    for obj in rigs:
+        note(obj)
 
 
 def _may_matter(depsgraph: bpy.types.Depsgraph) -> bool:

@@ -6,6 +6,7 @@ what is left of the motion. This module must not solve anything.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, cast
 
 import bpy
@@ -19,6 +20,17 @@ from .session import pose_bones
 SAME_FRAME = 0.01
 # The frame that each scene shows, by its number in this session: Blender names only the next one when it leaves it.
 _shown: dict[int, float] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """How many keys the curves of solved bones had, by path and index, and in which action (session number)."""
+
+    action: int | None
+    keys: dict[tuple[str, int], int]
+
+
+_counts: dict[int, _Counts] = {}
 
 
 def note_frame(scene: bpy.types.Scene) -> None:
@@ -40,7 +52,8 @@ def put_fk_into_keys(obj: bpy.types.Object, evaluated: bpy.types.Object, frame: 
         frame: the scene's frame.
 
     Returns:
-        How many bones' keys were mended. Keys of linked actions are left alone.
+        How many bones' keys were mended. Keys of linked actions are left alone, and those of a curve that got more than
+        one since it was last looked at: "Bake Action" and its like, which mean what is seen.
     """
     action = compat.action_and_slot(obj)[0]
     if action is None or not action.is_editable:
@@ -48,16 +61,54 @@ def put_fk_into_keys(obj: bpy.types.Object, evaluated: bpy.types.Object, frame: 
     curves, played = compat.fcurves_of(obj), compat.fcurves_of(evaluated)
     at = cast(bpy.types.AnimData, obj.animation_data).nla_tweak_strip_time_to_scene(frame, invert=True)
     bones = pose_bones(obj)
+    before, now = _counts.get(obj.session_uid), _count(obj, curves)
     stored = [bones[index] for index in setup_of(obj).held if bones[index].limb_ik_store_mode]
-    return sum(_mend_bone(curves, played, bone, at) for bone in stored)
+    by_hand = [bone for bone in stored if not _is_baked(bone, before, now)]
+    return sum(_mend_bone(curves, played, bone, at) for bone in by_hand)
+
+
+def note_keys(obj: bpy.types.Object) -> None:
+    """Remember how many keys the curves of solved bones have; to be called after every edit of them."""
+    _counts[obj.session_uid] = _count(obj, compat.fcurves_of(obj))
+
+
+def note_action(obj: bpy.types.Object) -> None:
+    """``note_keys`` where the action is another than it was; cheap where not."""
+    action = compat.action_and_slot(obj)[0]
+    before = _counts.get(obj.session_uid)
+    if before is None or before.action != (None if action is None else action.session_uid):
+        note_keys(obj)
+
+
+def _count(obj: bpy.types.Object, curves: Any) -> _Counts:
+    action, bones = compat.action_and_slot(obj)[0], pose_bones(obj)
+    keys: dict[tuple[str, int], int] = {}
+    for bone in (bones[index] for index in setup_of(obj).held):
+        path = _path(bone)
+        for index in range(fk_pose.WIDTHS[fk_pose.channel(bone.rotation_mode)]):
+            curve = compat.find_in(curves, path, index)
+            keys[path, index] = 0 if curve is None else len(curve.keyframe_points)
+    return _Counts(None if action is None else action.session_uid, keys)
+
+
+def _is_baked(bone: Any, before: _Counts | None, now: _Counts) -> bool:
+    """Whether a curve of the bone got more than one key. Where nothing is known of it, they count as keyed by hand."""
+    if before is None:
+        return False
+    path, is_new = _path(bone), before.action != now.action
+    known = {key: 0 if is_new else count for key, count in before.keys.items() if key[0] == path}
+    return any(now.keys.get(key, 0) - count > 1 for key, count in known.items())
+
+
+def _path(bone: Any) -> str:
+    return f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"].{fk_pose.channel(bone.rotation_mode)}'
 
 
 def _mend_bone(curves: Any, played: Any, bone: Any, frame: float) -> bool:
     mode = bone.rotation_mode
     if fk_pose.MODES[bone.limb_ik_store_mode - 1] != mode:
         return False
-    path = f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"].{fk_pose.channel(mode)}'
-    found = {}
+    path, found = _path(bone), {}
     for index, written in enumerate(tuple(bone.limb_ik_written)[: fk_pose.WIDTHS[fk_pose.channel(mode)]]):
         curve = compat.find_in(curves, path, index)
         key = None if curve is None else _key_at(curve, frame)

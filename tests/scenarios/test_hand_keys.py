@@ -67,3 +67,48 @@ def test_keys_of_a_motion_are_left_alone_on_the_way() -> None:
         rigs.frame_set(frame)
     for frame, angle in ((1, 0.2), (10, 0.5), (20, 0.8)):
         assert fk_angle(obj, frame) == pytest.approx(angle, abs=EXACT)
+
+
+def in_pose_mode(obj: bpy.types.Object) -> None:
+    assert bpy.context.view_layer is not None
+    bpy.ops.object.select_all(action="DESELECT")
+    obj.select_set(True)
+    bpy.context.view_layer.objects.active = obj
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.pose.select_all(action="SELECT")
+
+
+@pytest.mark.parametrize("has_keys", [False, True])
+@pytest.mark.parametrize("is_action_kept", [False, True])
+@pytest.mark.parametrize("is_updated", [False, True])
+def test_what_blender_bakes_is_what_was_seen_on_this_frame_too(
+    has_keys: bool, is_action_kept: bool, is_updated: bool
+) -> None:
+    """ "Bake Action" with visual keying; one frame of it must not be FK."""
+    obj = limb()
+    if has_keys:
+        rigs.key_rotation(rigs.bone(obj, "up"), 1, Quaternion(X, 0.2))
+        rigs.key_rotation(rigs.bone(obj, "up"), 10, Quaternion(X, 0.8))
+    rigs.update()
+    seen = []
+    for frame in range(1, 11):
+        rigs.frame_set(frame)
+        seen.append(rigs.evaluated_pose(obj))
+    rigs.frame_set(3)
+    in_pose_mode(obj)
+    bpy.ops.nla.bake(
+        frame_start=1, frame_end=10, only_selected=False, visual_keying=True, use_current_action=is_action_kept,
+        bake_types={"POSE"},
+    )  # fmt: skip
+    if is_updated:
+        rigs.update()
+    rigs.bone(obj, "lo").limb_ik_mute = True
+    for frame in range(1, 11):
+        rigs.frame_set(frame)
+        assert rigs.pose_distance(seen[frame - 1], rigs.evaluated_pose(obj)) <= EXACT
+    rigs.bone(obj, "lo").limb_ik_mute = False
+    rigs.frame_set(5)
+    fk = fk_angle(obj, 5)
+    rigs.bone(obj, "up").keyframe_insert("rotation_quaternion")
+    rigs.update()
+    assert fk_angle(obj, 5) == pytest.approx(fk, abs=EXACT)
