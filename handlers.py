@@ -145,7 +145,8 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
 
 
 def _may_matter(depsgraph: bpy.types.Depsgraph) -> bool:
-    return any(depsgraph.id_type_updated(kind) for kind in ('OBJECT', 'ARMATURE', 'ACTION'))
+    is_updated = depsgraph.id_type_updated
+    return is_updated('OBJECT') or is_updated('ARMATURE') or is_updated('ACTION')
 
 
 def _touched_rigs(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:

@@ -7,7 +7,7 @@ puts its result into the pose, ``bake/`` into keys.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
@@ -15,7 +15,6 @@ from typing import Any, cast
 import bpy
 from mathutils import Matrix
 
-from ..solvers import rotations
 from ..solvers.chain import Status
 from ..solvers.rotations import Quat
 from . import (
@@ -32,6 +31,7 @@ from . import (
 from .chains import ChainSetup, RigSetup, setup_of
 from .crowd import solving as crowd
 from .crowd.turn import Together
+from .crowd.words import Words
 from .fk_pose import Raw
 from .raw_pose import RawPose
 from .session import armature_data, object_at, object_settings, pose_bones
@@ -57,7 +57,7 @@ class Rig:
         self.obj, self.evaluated, self.setup = obj, evaluated, setup
         self.bones: Any = pose_bones(evaluated)
         self.is_fresh, self.is_live = is_fresh, is_live
-        self.solved_together: dict[int, Quat] = {}
+        self.solved_together: Callable[[], dict[int, Quat]] = dict
         self.is_read = False
 
     @cached_property
@@ -75,7 +75,7 @@ class Rig:
     @cached_property
     def turned(self) -> set[int]:
         self._read()
-        return set(self.solved_together)
+        return self.turned
 
     def _read(self) -> tuple[PoseState, RawPose, dict[int, Raw]]:
         """The pose, FK first, then what is solved together."""
@@ -83,18 +83,20 @@ class Rig:
         self.state, self.fk = PoseState(self.setup, self.evaluated), {}
         self.raw = RawPose(self.bones)
         _put_fk(self)
-        for bone, local in self.solved_together.items():
-            self.state.turn(bone, rotations.as_quat(local))
-        self.turned = set(self.solved_together)
+        self._turn()
         return self.state, self.raw, self.fk
 
-    def turn_together(self, turned: dict[int, Quat]) -> None:
+    def turn_together(self, turned: Callable[[], dict[int, Quat]]) -> None:
         """Turn bones as ``crowd`` solved them; noted only, until something asks for the pose."""
-        self.solved_together.update(turned)
+        self.solved_together = turned
         if self.is_read:
-            for bone, local in turned.items():
-                self.state.turn(bone, rotations.as_quat(local))
-            self.turned.update(turned)
+            self._turn()
+
+    def _turn(self) -> None:
+        turned = self.solved_together()
+        for bone, local in turned.items():
+            self.state.turn(bone, local)
+        self.turned = set(turned)
 
     def is_overwritten(self) -> bool:
         """Whether animation gives the FK of every bone that chains turn anew on each frame."""
@@ -114,11 +116,22 @@ class Evaluation:
     frames_per_second: float
     is_fresh: bool
     rigs: dict[marks.Key, Rig] = field(default_factory=dict)
-    readouts: dict[tuple[marks.Key, str], readouts.Readout] = field(default_factory=dict)
+    said: dict[tuple[marks.Key, str], readouts.Readout] = field(default_factory=dict)
+    words: Words | None = None
     objects: dict[marks.Key, bpy.types.Object] = field(default_factory=dict)
     together: Together | None = None
     _carrying: set[marks.Key] = field(default_factory=set)
     _has_noted: bool = False
+
+    @property
+    def readouts(self) -> dict[tuple[marks.Key, str], readouts.Readout]:
+        """What is said of each chain. Of those that are solved together it is put into words here."""
+        words, self.words = self.words, None
+        if words is not None:
+            for key, rig in self.rigs.items():
+                told = words.of_rig(rig.obj.session_uid)
+                self.said.update({(key, tip): readout for tip, readout in told.items()})
+        return self.said
 
     def object_of(self, key: marks.Key) -> bpy.types.Object:
         """The original object of a key: a rig, a target or a pole (no look-up by name, which walks all objects)."""
@@ -206,8 +219,8 @@ def evaluate(
     for obj in objects:
         _add_rig(run, obj, is_forced)
     done = crowd.solve(run, only)
-    chains = [(rig, chain) for rig in run.rigs.values() for chain in rig.setup.chains]
-    if len(done) < len(chains):
+    if len(done) < sum(len(rig.setup.chains) for rig in run.rigs.values()):
+        chains = [(rig, chain) for rig in run.rigs.values() for chain in rig.setup.chains]
         for rig, chain in order.sorted_chains(run, chains):
             node = marks.key_of(rig.obj), chain.tip
             if node not in done and (only is None or node in only):
@@ -245,7 +258,7 @@ def _note_objects(run: Evaluation, rig: Rig) -> None:
 def _say_all(run: Evaluation, obj: bpy.types.Object, readout: readouts.Readout) -> None:
     """The same for every chain of a rig; its set-up isn't asked, which can't be read in edit mode."""
     for tip in dependency.tips_of(obj):
-        run.readouts[marks.key_of(obj), tip.name] = readout
+        run.said[marks.key_of(obj), tip.name] = readout
 
 
 def _put_fk(rig: Rig) -> None:
@@ -267,11 +280,11 @@ def _put_fk(rig: Rig) -> None:
 def _solve(run: Evaluation, rig: Rig, chain: ChainSetup) -> None:
     key = marks.key_of(rig.obj), chain.tip
     if chain.is_muted or not rig.is_live:
-        run.readouts[key] = readouts.IDLE
+        run.said[key] = readouts.IDLE
     elif problem := chain.problem or _held(rig, chain):
-        run.readouts[key] = readouts.Readout(Status.INVALID, message=problem)
+        run.said[key] = readouts.Readout(Status.INVALID, message=problem)
     else:
-        run.readouts[key] = solve_chain.solve(run, rig, chain)
+        run.said[key] = solve_chain.solve(run, rig, chain)
 
 
 def _held(rig: Rig, chain: ChainSetup) -> str:

@@ -122,9 +122,14 @@ def place_of(bone: Any) -> history.Place:
     return bone.id_data.session_uid, bone.name, bone.rotation_mode
 
 
+# Session numbers of rigs whose bones were given other FK to keep one by one, see ``crowd/stored``.
+touched: set[int] = set()
+
+
 def put_store(bone: Any, place: history.Place, fk: Raw, written: Raw) -> None:
     """Keep FK and written raw values beside the bone; ``place``: as ``place_of`` gives it."""
     history.remember(place, fk, written)
+    touched.add(place[0])
     padding = (0.0,) * (4 - len(fk))
     bone.limb_ik_fk = fk + padding
     bone.limb_ik_written = written + padding
@@ -136,6 +141,7 @@ def put_store(bone: Any, place: history.Place, fk: Raw, written: Raw) -> None:
 def clear_store(bone: Any) -> None:
     """Say that the bone's own value is FK."""
     if bone.limb_ik_store_mode:
+        touched.add(bone.id_data.session_uid)
         bone.limb_ik_store_mode = 0
 
 
@@ -160,6 +166,7 @@ def restore(obj: bpy.types.Object) -> bool:
     stored = np.flatnonzero(stores)
     if not stored.size:
         return False
+    touched.add(obj.session_uid)
     is_quaternion = not (stores[stored] != MODE_NUMBERS['QUATERNION']).any()
     is_quaternion = is_quaternion and not _integers(bones, "rotation_mode")[stored].any()
     is_quaternion = is_quaternion and obj.override_library is None  # bulk writes may be lost there, see raw_pose

@@ -13,7 +13,7 @@ LENGTH = 256
 
 Raw = tuple[float, ...]
 Place = tuple[int, str, str]
-First = Callable[[], dict[str, tuple[Raw, Raw]]]
+First = Callable[[int], dict[str, tuple[Raw, Raw]]]
 _writes: dict[Place, list[tuple[Raw, Raw]]] = {}
 _first: dict[tuple[int, str], First] = {}
 
@@ -31,9 +31,9 @@ def remember(place: Place, fk: Raw, written: Raw) -> None:
         del writes[:-LENGTH]
 
 
-def remember_first(uid: int, mode: str, first: First) -> None:
-    """Note a whole rig's first writes on a frame. ``first``: by bone name, made when asked for."""
-    _first[uid, mode] = first
+def remember_first(uids: Iterable[int], mode: str, first: First) -> None:
+    """Note whole rigs' first writes on a frame. ``first``: a rig's by bone name, made when asked for."""
+    _first.update({(uid, mode): first for uid in uids})
 
 
 def past(place: Place) -> Iterable[tuple[Raw, Raw]]:
@@ -41,7 +41,7 @@ def past(place: Place) -> Iterable[tuple[Raw, Raw]]:
     yield from reversed(_writes.get(place, ()))
     uid, name, mode = place
     if (uid, mode) in _first:
-        found = _first[uid, mode]().get(name)
+        found = _first[uid, mode](uid).get(name)
         if found is not None:
             yield found
 

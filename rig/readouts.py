@@ -6,6 +6,7 @@ This module must not solve anything.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,21 +28,37 @@ class Readout:
 IDLE = Readout()
 SHOWING_FK = {Status.IDLE, Status.INVALID}
 _readouts: dict[tuple[int, str], Readout] = {}
+# By a rig's session number: what tells of its chains, by their tips, once somebody asks.
+_untold: dict[int, Callable[[int], dict[str, Readout]]] = {}
 
 
 def put(obj: Any, tip: str, readout: Readout) -> None:
     """Keep what an evaluation found for the chain that ends at ``tip``."""
+    _tell(obj.session_uid)
     _readouts[obj.session_uid, tip] = readout
+
+
+def put_untold(uids: Iterable[int], tell: Callable[[int], dict[str, Readout]]) -> None:
+    """Keep what tells of the chains of rigs (by session number); asked when one of them is read."""
+    _untold.update(dict.fromkeys(uids, tell))
+
+
+def _tell(uid: int) -> None:
+    tell = _untold.pop(uid, None)
+    if tell is not None:
+        _readouts.update({(uid, tip): readout for tip, readout in tell(uid).items()})
 
 
 def get(obj: Any, tip: str) -> Readout:
     """What the last evaluation found; idle where there was none."""
+    _tell(obj.session_uid)
     return _readouts.get((obj.session_uid, tip), IDLE)
 
 
 def clear() -> None:
     """Forget everything: another file, or the extension leaves."""
     _readouts.clear()
+    _untold.clear()
 
 
 def get_status(bone: Any) -> int:

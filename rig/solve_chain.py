@@ -19,7 +19,7 @@ from ..solvers import blending, fabrik, leg, look_at, rotations, two_bone, two_b
 from ..solvers.chain import Chain, Goal, JointKind, Solution, Status
 from ..solvers.rotations import Quat
 from . import channels, live_ground, marks, uneven_scale, warm_start
-from .chains import ChainSetup
+from .chains import ChainSetup, RigSetup
 from .joint_words import with_bone_names
 from .posed_chain import end_point, is_uneven, local_rotations, matched_point, read_chain, scale_problem, world_scale
 from .readouts import IDLE, Readout
@@ -214,17 +214,17 @@ def _turn_end(rig: Rig, chain: ChainSetup, end: _End, weight: float) -> None:
 
 
 def _readout(rig: Rig, chain: ChainSetup, solution: Solution, end_note: str = "") -> Readout:
-    return told(rig, chain, solution, world_scale(rig.state), end_note)
+    return told(rig.setup, chain, solution, world_scale(rig.state), end_note)
 
 
-def told(rig: Rig, chain: ChainSetup, solution: Solution, scale: float, end_note: str = "") -> Readout:
+def told(setup: RigSetup, chain: ChainSetup, solution: Solution, scale: float, end_note: str = "") -> Readout:
     """What is said of a solution; ``scale``: units of the world per unit of armature space."""
     error = solution.error * scale
-    reason = with_bone_names(solution.reason, [rig.setup.names[bone] for bone in chain.turned])
+    reason = with_bone_names(solution.reason, [setup.names[bone] for bone in chain.turned])
     note = chain.note or reason or end_note
     if solution.status == Status.INVALID:
         return Readout(solution.status, error, reason)
-    held = [rig.setup.names[bone] for bone in chain.turned if bone in rig.setup.driven]
+    held = [setup.names[bone] for bone in chain.turned if bone in setup.driven]
     if held:
         note = f"rotation of '{held[0]}' is driven and stays as it is"
     if solution.status == Status.REACHED or not math.isfinite(error):

@@ -25,10 +25,13 @@ def write(run: Evaluation) -> int:
     is_own = originals.is_shown(run.depsgraph)
     with marks.quiet():
         together = {key: rig for key, rig in run.rigs.items() if crowd_write.is_writable(run, rig)}
-        changed = crowd_write.write(run, list(together.values()), is_own) if together else 0
+        by_uid = {rig.obj.session_uid: rig for rig in together.values()}
+        changed = crowd_write.write(run, by_uid, is_own) if together else 0
         changed += sum(_write_rig(rig, is_own) for key, rig in run.rigs.items() if key not in together)
-    for (key, tip), readout in run.readouts.items():
+    for (key, tip), readout in run.said.items():
         readouts.put(run.object_of(key), tip, readout)
+    if run.words is not None:
+        readouts.put_untold(run.words.fixed.columns, run.words.of_rig)
     return changed
 
 

@@ -5,15 +5,18 @@ A part of ``crowd``. Arithmetic on arrays only: this module reads and writes no 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...solvers import batch, blending, rows
+from ...solvers.rotations import Quat
+from .fixed import Fixed
 from .plan import Floats, Numbers
 
 Singles = NDArray[np.float32]
+Modes = NDArray[np.int32]
 
 
 class Limbs(NamedTuple):
@@ -34,20 +37,23 @@ class Limbs(NamedTuple):
 
 
 class Together(NamedTuple):
-    """Rotations of all rigs that are solved together, one row per bone; a rig's are those from its start on.
+    """Rotations of all rigs that are solved together, one row per bone, as ``fixed`` counts them.
 
-    ``starts``: by the rig's session number. ``evaluated``, ``original``: quaternion channels as they are; where the
-    rig is in ``plain`` (quaternions only, none of them what IK wrote before) the evaluated ones are FK. ``wanted``:
-    what the solve asks for. ``had_store``: bones beside which FK was kept.
+    ``plain``: session numbers of rigs. ``evaluated``, ``original``: quaternion channels as they are; where the
+    rig is one of them (quaternions only, none of them what IK wrote before) the evaluated ones are FK. ``wanted``:
+    what the solve asks for, where ``is_turned``. ``had_store``: bones beside which FK was kept,
+    ``kept``: what was written into them with it.
     """
 
-    starts: dict[int, int]
+    fixed: Fixed
     plain: set[int]
     evaluated: Singles
     original: Singles
     wanted: Floats
+    is_turned: rows.Mask
     matrices: Singles
     had_store: NDArray[np.bool_]
+    kept: Singles
 
 
 def local_rotations(limbs: Limbs, posed: batch.Posed) -> Floats:
@@ -82,4 +88,12 @@ def put_wanted(together: Together, bones: Numbers, turns: Floats) -> None:
     """Put local rotations (one row per bone) into ``wanted``, on the hemisphere of what they were."""
     near = together.evaluated[bones].astype(np.float64)
     is_other = (near * turns).sum(axis=1) < 0.0
+    together.is_turned[bones] = True
     together.wanted[bones] = np.where(is_other[:, None], -turns, turns)
+
+
+def turned_of(together: Together, rig: int) -> dict[int, Quat]:
+    """The local rotations that the solve gave to bones of a rig (by its number), by bone."""
+    row = slice(together.fixed.starts[rig], together.fixed.starts[rig + 1])
+    turns: list[Any] = together.wanted[row].tolist()
+    return {bone: tuple(turns[bone]) for bone in np.flatnonzero(together.is_turned[row]).tolist()}

@@ -5,6 +5,8 @@ A part of ``write``, with the same result. This module must not solve.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,12 +16,15 @@ from .. import fk_pose, history, originals
 from ..fk_pose import Raw
 from ..raw_pose import read_channel, write_channel
 from ..session import pose_bones
-from .turn import Singles
+from . import stored
+from .fixed import Fixed
+from .turn import Singles, Together
 
 if TYPE_CHECKING:
     from ..evaluate import Evaluation, Rig
 
 QUATERNION = "rotation_quaternion"
+QUATERNION_NUMBER = fk_pose.MODE_NUMBERS['QUATERNION']
 
 
 def is_writable(run: Evaluation, rig: Rig) -> bool:
@@ -27,61 +32,81 @@ def is_writable(run: Evaluation, rig: Rig) -> bool:
     return run.together is not None and not rig.is_read and rig.obj.session_uid in run.together.plain
 
 
-def write(run: Evaluation, rigs: list[Rig], is_own: bool) -> int:
-    """Write these rigs; returns how many changed. Rigs without a change are not tagged."""
+def write(run: Evaluation, rigs: dict[int, Rig], is_own: bool) -> int:
+    """Write these rigs (by session number); returns how many changed. Rigs without a change are not tagged."""
     assert run.together is not None
-    wanted, original = run.together.wanted, run.together.original
+    together, fixed = run.together, run.together.fixed
+    wanted, original = together.wanted, together.original
+    is_ours = fixed.is_held & np.repeat([uid in rigs for uid in fixed.columns], np.diff(fixed.starts))
     # The evaluated pose counts, too: a render of the frame that is shown evaluates FK beside originals that hold IK.
-    apart = np.maximum(np.abs(wanted - original), np.abs(wanted - run.together.evaluated))
-    is_changed = apart.max(axis=1) > fk_pose.SAME_RAW
-    is_stored = (wanted != run.together.evaluated).any(axis=1)
+    apart = np.maximum(np.abs(wanted - original), np.abs(wanted - together.evaluated))
+    is_changed = is_ours & (apart > fk_pose.SAME_RAW).any(axis=1)
     written = np.where(is_changed[:, None], wanted, original).astype(np.float32)
-    to_clear = run.together.had_store & ~is_stored
-    changed = 0
-    for rig in rigs:
-        start, held = run.together.starts[rig.obj.session_uid], list(rig.setup.held)
-        row = slice(start, start + len(rig.setup.names))
-        stored = [bone for bone, is_one in zip(held, is_stored[row][held].tolist(), strict=True) if is_one]
-        if to_clear[row].any():
-            _clear(rig, to_clear[row])
-        if stored:
-            _store(rig, stored, run.together.had_store[row], run.together.evaluated[row], written[row])
-        if is_changed[row][held].any():
-            _write_rig(rig, is_own, run.together.original[row], written[row], run.together.matrices[row])
-            changed += 1
-    return changed
+    is_stored = is_ours & (wanted != together.evaluated).any(axis=1)
+    bones = [pose_bones(rigs[uid].obj) if uid in rigs else None for uid in fixed.columns]
+    _clear(bones, fixed, is_ours & ~is_stored)
+    _store(bones, together, is_stored, written)
+    modes = np.where(is_stored, QUATERNION_NUMBER, 0).astype(np.int32)
+    stored.keep(fixed, stored.Stored(modes, together.evaluated, written), rigs)
+    history.remember_first(rigs, 'QUATERNION', partial(_first, together, is_stored, written))
+    changed = sorted(set(fixed.held_by[is_changed[fixed.held]].tolist()))
+    uids = list(fixed.columns)
+    is_shown = _are_shown(together, is_ours)
+    for number in changed:
+        row, rig = slice(fixed.starts[number], fixed.starts[number + 1] - 1), rigs[uids[number]]
+        seen = together.matrices[row]
+        is_safe = is_own and (is_shown[number] or originals.hold_the_same(rig.evaluated, rig.obj, seen))
+        _write_rig(rig, written[row] if is_safe else _taken_over(rig, written[row], is_ours[row]))
+    return len(changed)
 
 
-def _clear(rig: Rig, has_gone: rows.Mask) -> None:
-    bones = pose_bones(rig.obj)
-    for bone in rig.setup.held:
-        if has_gone[bone]:
-            fk_pose.clear_store(bones[bone])
+def _are_shown(together: Together, is_held: rows.Mask) -> rows.Mask:
+    """Rigs whose originals surely show what was evaluated, seen by what was read before: see ``originals``.
+
+    All rotations are the evaluated ones, and somewhere no longer what IK wrote: so they were copied in this update.
+    """
+    starts = together.fixed.starts[:-1]
+    is_same = (together.original == together.evaluated).all(axis=1)
+    is_new = is_held & together.had_store & (together.original != together.kept).any(axis=1)
+    shown: rows.Mask = np.logical_and.reduceat(is_same, starts) & np.logical_or.reduceat(is_new, starts)
+    return shown
 
 
-def _store(rig: Rig, numbers: list[int], has_mode: rows.Mask, fk: Singles, written: Singles) -> None:
-    """Keep FK and what the bone then holds beside it; ``has_mode``: bones beside which FK was kept before."""
-    own_bones: Any = pose_bones(rig.obj)
-    own, new, is_known = fk[numbers].tolist(), written[numbers].tolist(), has_mode[numbers].tolist()
-    for number, fk_raw, raw, has_number in zip(numbers, own, new, is_known, strict=True):
-        bone = own_bones[number]
-        bone.limb_ik_fk, bone.limb_ik_written = fk_raw, raw
-        if not has_number:
-            bone.limb_ik_store_mode = fk_pose.MODE_NUMBERS['QUATERNION']
-    names = rig.setup.names
-
-    def first() -> dict[str, tuple[Raw, Raw]]:
-        return {names[one]: (tuple(a), tuple(b)) for one, a, b in zip(numbers, own, new, strict=True)}
-
-    history.remember_first(rig.obj.session_uid, 'QUATERNION', first)
+def _clear(bones: Sequence[Any], fixed: Fixed, has_gone: rows.Mask) -> None:
+    gone = has_gone[fixed.held]
+    for rig, number in zip(fixed.held_by[gone].tolist(), fixed.held_bones[gone].tolist(), strict=True):
+        fk_pose.clear_store(bones[rig][number])
 
 
-def _write_rig(rig: Rig, is_own: bool, original: Singles, written: Singles, matrices: Singles) -> None:
-    bones: Any = pose_bones(rig.obj)
-    held, values = list(rig.setup.held), original
-    if not is_own or not originals.hold_the_same(rig.evaluated, rig.obj, matrices):
-        originals.copy_animated(rig.evaluated, rig.obj)
-        values = read_channel(bones, QUATERNION, len(values)).reshape(-1, 4)
-    values[held] = written[held]
-    write_channel(bones, QUATERNION, values.reshape(-1))
+def _store(bones: Sequence[Any], together: Together, is_stored: rows.Mask, written: Singles) -> None:
+    """Keep FK and what the bone then holds beside it."""
+    fixed = together.fixed
+    kept = is_stored[fixed.held]
+    at = fixed.held[kept]
+    places = zip(fixed.held_by[kept].tolist(), fixed.held_bones[kept].tolist(), strict=True)
+    values = zip(together.evaluated[at].tolist(), written[at].tolist(), strict=True)
+    for (rig, number), (fk, raw) in zip(places, values, strict=True):
+        bone = bones[rig][number]
+        bone.limb_ik_store_mode, bone.limb_ik_fk, bone.limb_ik_written = QUATERNION_NUMBER, fk, raw
+
+
+def _first(together: Together, is_stored: rows.Mask, written: Singles, uid: int) -> dict[str, tuple[Raw, Raw]]:
+    """By bone name, the FK and the written values that a rig's bones keep."""
+    number = list(together.fixed.columns).index(uid)
+    start, after = together.fixed.starts[number : number + 2]
+    names, fk = together.fixed.columns[uid][0].names, together.evaluated
+    at = (np.flatnonzero(is_stored[start:after]) + start).tolist()
+    return {names[row - start]: (tuple(fk[row].tolist()), tuple(written[row].tolist())) for row in at}
+
+
+def _taken_over(rig: Rig, written: Singles, is_held: rows.Mask) -> Singles:
+    """What to write where the original may hold another frame: first all that is animated is copied to it."""
+    originals.copy_animated(rig.evaluated, rig.obj)
+    values = read_channel(pose_bones(rig.obj), QUATERNION, len(written)).reshape(-1, 4)
+    values[is_held] = written[is_held]
+    return values
+
+
+def _write_rig(rig: Rig, values: Singles) -> None:
+    write_channel(pose_bones(rig.obj), QUATERNION, values.reshape(-1))
     rig.obj.update_tag(refresh={'OBJECT'})

@@ -1,0 +1,114 @@
+"""The evaluated poses of many rigs and the FK that is kept beside their bones, read in bulk.
+
+A part of ``crowd``; works after a frame change only, where the evaluated pose is FK.
+This module must not solve or write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...solvers import rows, vectors
+from ...solvers.rotations import Quat
+from .. import fk_pose
+from ..session import pose_bones
+from . import stored
+from .fixed import Fixed, Member
+from .plan import Floats
+from .stored import Stored
+from .turn import Singles, Together
+
+IDENTITY_ROW = np.identity(4).reshape(16)
+
+
+class Poses(NamedTuple):
+    """Evaluated poses of all rigs, one row per bone and one more (the identity) per rig."""
+
+    matrices: Floats
+    locations: Floats
+    scales: Floats
+    turns: Floats
+
+
+def read(members: Sequence[Member], fixed: Fixed) -> tuple[Poses, Together]:
+    """Poses as they were evaluated, and what writing needs of them."""
+    size = fixed.starts[-1]
+    matrices, evaluated, original = (np.zeros((size, width), np.float32) for width in (16, 4, 4))
+    locations, scales = np.zeros((size, 3), np.float32), np.ones((size, 3), np.float32)
+    modes, own_modes = (np.zeros(size, np.int32) for _ in range(2))
+    for member, row in _rows(members, fixed):
+        bones = member.rig.bones
+        bones.foreach_get("matrix", matrices[row].reshape(-1))
+        bones.foreach_get("location", locations[row].reshape(-1))
+        bones.foreach_get("scale", scales[row].reshape(-1))
+        bones.foreach_get("rotation_quaternion", evaluated[row].reshape(-1))
+        bones.foreach_get("rotation_mode", modes[row])
+        bones = pose_bones(member.rig.obj)
+        bones.foreach_get("rotation_quaternion", original[row].reshape(-1))
+        bones.foreach_get("rotation_mode", own_modes[row])
+        matrices[row.stop] = IDENTITY_ROW
+    kept = stored.read_back(fixed) or _read_stored(members, fixed)
+    is_other = (modes != 0) | (own_modes != 0) | _is_doubtful(evaluated, kept)
+    others = set(fixed.held_by[is_other[fixed.held]].tolist())
+    together = Together(
+        fixed=fixed,
+        plain={member.uid for number, member in enumerate(members) if number not in others},
+        evaluated=evaluated,
+        original=original,
+        wanted=evaluated.astype(np.float64),
+        is_turned=np.zeros(size, np.bool_),
+        matrices=matrices,
+        had_store=kept.modes != 0,
+        kept=kept.written,
+    )
+    turns = _unit(evaluated)
+    for number in others:
+        _put_local(turns, members[number], fixed.starts[number])
+    columns = matrices.astype(np.float64).reshape(-1, 4, 4).transpose(0, 2, 1)
+    return Poses(columns, locations.astype(np.float64), scales.astype(np.float64), turns), together
+
+
+def _rows(members: Sequence[Member], fixed: Fixed) -> Iterator[tuple[Member, slice]]:
+    for member, start, after in zip(members, fixed.starts, fixed.starts[1:], strict=False):
+        yield member, slice(start, after - 1)
+
+
+def _read_stored(members: Sequence[Member], fixed: Fixed) -> Stored:
+    """FK and written rotations as the bones keep them."""
+    modes = np.zeros(fixed.starts[-1], np.int32)
+    fk, written = (np.zeros((fixed.starts[-1], 4), np.float32) for _ in range(2))
+    for member, row in _rows(members, fixed):
+        bones: Any = pose_bones(member.rig.obj)
+        bones.foreach_get("limb_ik_store_mode", modes[row])
+        bones.foreach_get("limb_ik_fk", fk[row].reshape(-1))
+        bones.foreach_get("limb_ik_written", written[row].reshape(-1))
+    return Stored(modes, fk, written)
+
+
+def _is_doubtful(evaluated: Singles, kept: Stored) -> rows.Mask:
+    """Bones that may hold what IK wrote instead of FK: stored in another mode, or the same in a component."""
+    is_other = kept.modes != fk_pose.MODE_NUMBERS['QUATERNION']
+    is_same = ((evaluated == kept.written) & (kept.written != kept.fk)).any(axis=1)
+    return np.asarray((kept.modes != 0) & (is_other | is_same))
+
+
+def _unit(quaternions: Singles) -> Floats:
+    """As ``rotations.normalized``: the identity where there is no length."""
+    found = quaternions.astype(np.float64)
+    sizes = np.sqrt((found * found).sum(axis=1))
+    is_none = sizes <= vectors.TINY
+    found[is_none], sizes[is_none] = (1.0, 0.0, 0.0, 0.0), 1.0
+    turns: Floats = found / sizes[:, None]
+    return turns
+
+
+def _put_local(turns: Floats, member: Member, start: int) -> None:
+    """FK of a rig that is read bone by bone: in other rotation modes, or with FK kept in the store."""
+    known: dict[int, Quat] = member.rig.state.rotations
+    for number in member.numbers:
+        for bone in member.plan.bones[number].tolist():
+            if bone in known:
+                turns[start + bone] = known[bone]
