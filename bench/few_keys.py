@@ -1,8 +1,8 @@
 """Few keys on captured motion: how many a limb needs, for what error, and how long the fit takes.
 
-    python bench/few_keys.py FILE.bvh... [--part 1e-3] [--fps 24] [--frames 300] [--straight]
+    python bench/few_keys.py FILE... [--part 1e-3] [--fps 24] [--frames 300] [--action NAME] [--straight]
 
-For each limb that is found: the FK rotations of its two bones as a full bake, then
+Files are .bvh, .fbx, .glb or .gltf. For each limb that is found: the FK rotations of its two bones as a full bake, then
 the share of frames that keep a key so that knee and tip stay within PART of the
 limb's length at every frame and half frame, upper + lower bone. "at least": the least
 number of segments, where each channel has the whole error for itself and the channels of a bone have their keys
@@ -42,10 +42,22 @@ from limb_ik.rig.limbs import find_limbs  # noqa: E402
 TENTH = 0.1
 
 
-def armature_of(path: str) -> Any:
+def armature_of(path: str, action: str) -> Any:
     bpy.ops.wm.read_factory_settings(use_empty=True)
-    bpy.ops.import_anim.bvh(filepath=path, rotate_mode='QUATERNION', update_scene_fps=True)
-    return next(obj for obj in bpy.data.objects if obj.type == 'ARMATURE')
+    kind = Path(path).suffix.lower()
+    if kind == ".bvh":
+        bpy.ops.import_anim.bvh(filepath=path, rotate_mode='QUATERNION', update_scene_fps=True)
+    elif kind == ".fbx":
+        bpy.ops.import_scene.fbx(filepath=path)
+    else:
+        bpy.ops.import_scene.gltf(filepath=path)
+    obj = next(obj for obj in bpy.data.objects if obj.type == 'ARMATURE')
+    if action:
+        anim = obj.animation_data
+        anim.action = bpy.data.actions[action]
+        if compat.HAS_SLOTS and anim.action_slot is None:
+            anim.action_slot = anim.action_suitable_slots[0]
+    return obj
 
 
 def channels(obj: Any, bone: str, frames: np.ndarray) -> np.ndarray | None:
@@ -137,10 +149,11 @@ def main() -> None:
     parser.add_argument("--part", type=float, default=1e-3)
     parser.add_argument("--fps", type=float, default=24.0)
     parser.add_argument("--frames", type=int, default=300)
+    parser.add_argument("--action", default="")
     parser.add_argument("--straight", action="store_true")
     args = parser.parse_args()
     for path in args.files:
-        obj, all_shares = armature_of(path), []
+        obj, all_shares = armature_of(path, args.action), []
         for name, bones, rows, frames in limb_rows(obj, args):
             if len(frames) > 2:
                 line, shares = report(name, bones, rows, frames, args)
