@@ -105,16 +105,21 @@ def match_fk_steps(context: Any, asked: Sequence[Asked]) -> Generator[tuple[int,
     return MatchReport(chains, count, written, armatures=len(jobs))
 
 
+def check_all(rotations: Sequence[RotationKeys], controls: Sequence[ControlKeys]) -> None:
+    """Raises a LimbIKError where one of these keys can't be written."""
+    for one in rotations:
+        keys.check_rotations(one.obj, one.rows, one.frames)
+    check_own_keys(list(dict.fromkeys(one.obj for one in rotations)))
+    check_controls(controls)
+
+
 def write_all(rotations: Sequence[RotationKeys], controls: Sequence[ControlKeys]) -> int:
     """Key bones, then targets and poles; returns how many keys were written.
 
     Raises:
         LimbIKError: a key can't be written; nothing was changed.
     """
-    for one in rotations:
-        keys.check_rotations(one.obj, one.rows, one.frames)
-    check_own_keys(list(dict.fromkeys(one.obj for one in rotations)))
-    check_controls(controls)
+    check_all(rotations, controls)
     written = sum(keys.write_rotation_keys(one.obj, one.rows, one.frames) for one in rotations)
     return written + write_controls(controls)
 

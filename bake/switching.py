@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, cast
+from dataclasses import dataclass, replace
+from typing import Any
 
 import bpy
 import numpy as np
@@ -16,11 +16,12 @@ from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation
 from ..rig.sampling import sample
 from ..rig.session import object_at
-from . import keys
 from .jobs import Asked, Job, jobs_of
-from .key_table import SAME_FRAME, key_frames
-from .match_fk import RotationKeys, Turns, look_at_seen, offsets_of, rotation_rows, turns_of, write_all
+from .key_table import SAME_FRAME, Floats, key_frames
+from .keys import rotation_path
+from .match_fk import RotationKeys, Turns, check_all, look_at_seen, offsets_of, rotation_rows, turns_of, write_all
 from .match_range import Control, ControlKeys, control_keys, read_controls
+from .splitting import hold, split
 from .writable import action_frame, check_own_keys, check_writable
 
 SIDES = ('IK', 'FK', 'TOGGLE')
@@ -129,7 +130,6 @@ def _match(context: Any, switches: Sequence[Switch]) -> None:
     frame = context.scene.frame_current_final
     controls: list[ControlKeys] = []
     rotations: list[RotationKeys] = []
-    held: list[tuple[bpy.types.Object, set[str], float]] = []
     for obj, first, is_on in dict.fromkeys((one.obj, one.frame, one.is_on) for one in switches):
         group = [one for one in switches if (one.obj, one.frame, one.is_on) == (obj, first, is_on)]
         if is_on:
@@ -140,19 +140,44 @@ def _match(context: Any, switches: Sequence[Switch]) -> None:
         turned, put_back = _fk_as_seen(context, Job(obj, chains), first, frame) if chains else ([], [])
         rotations += turned
         controls += put_back
-        if put_back:
-            paths = {keys.rotation_path(cast(Any, obj).pose.bones[name]) for one in turned for name in one.rows}
-            held += [(obj, paths, first - 1.0), *((one.obj, {one.path}, first - 1.0) for one in put_back)]
-    write_all(rotations, controls)
-    for channels_held in held:
-        _hold(*channels_held)
+    check_all(rotations, controls)
+    _write(rotations, controls)
+
+
+def _write(rotations: Sequence[RotationKeys], controls: Sequence[ControlKeys]) -> None:
+    """Write keys; what is keyed already is kept as it is up to the first of their frames, and held from there on."""
+    edges = [_edge(one.obj, _path(one.obj, name), one.frames) for one in rotations for name in one.rows]
+    edges += [_edge(one.obj, one.path, one.frames) for one in controls]
+    kept = {edge[:2] for edge in edges if split(*edge)}
+    turns = [
+        RotationKeys(one.obj, {name: values[skip:]}, one.frames[skip:])
+        for one in rotations
+        for name, values in one.rows.items()
+        for skip in [int((one.obj, _path(one.obj, name)) in kept)]
+    ]
+    places = [
+        replace(one, values=one.values[skip:], frames=one.frames[skip:])
+        for one in controls
+        for skip in [int((one.obj, one.path) in kept)]
+    ]
+    write_all(turns, places)
+    for edge in edges:
+        hold(*edge)
+
+
+def _path(obj: Any, bone_name: str) -> str:
+    return rotation_path(obj.pose.bones[bone_name])
+
+
+def _edge(obj: bpy.types.Object, path: str, frames: Floats) -> tuple[bpy.types.Object, str, float]:
+    return obj, path, float(frames[0])
 
 
 def _goes_on(one: Switch, frame: float) -> bool:
     """Whether FK has keys within the blend time after a frame: it would jump to them from a pose matched there."""
     names = setup_of(one.obj).names
     bones: Any = one.obj.pose.bones if one.obj.pose else {}
-    paths = {keys.rotation_path(bones[names[bone]]) for bone in (*one.chain.turned, one.chain.end) if bone >= 0}
+    paths = {rotation_path(bones[names[bone]]) for bone in (*one.chain.turned, one.chain.end) if bone >= 0}
     anim: Any = one.obj.animation_data
     curves = [curve for curve in compat.fcurves_of(one.obj) if curve.data_path in paths]
     if not curves:
@@ -160,14 +185,6 @@ def _goes_on(one: Switch, frame: float) -> bool:
     until = frame + max(one.over - one.frame, 1.0) + HALF_FRAME
     first, last = sorted(action_frame(anim, at) for at in (frame + SAME_FRAME, until))
     return any(((x > first) & (x < last)).any() for x in map(key_frames, curves))
-
-
-def _hold(obj: Any, paths: set[str], frame: float) -> None:
-    """Hold channels from a key to the next: FK and the offsets on it change at once, between frames, too."""
-    at = action_frame(obj.animation_data, frame)
-    for curve in (one for one in compat.fcurves_of(obj) if one.data_path in paths):
-        for number in np.flatnonzero(np.abs(key_frames(curve) - at) <= SAME_FRAME):
-            curve.keyframe_points[int(number)].interpolation = 'CONSTANT'
 
 
 def _targets_waiting(context: Any, job: Job, first: float, frame: float) -> list[ControlKeys]:

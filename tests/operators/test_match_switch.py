@@ -243,6 +243,44 @@ def test_captured_motion_is_eased_to_and_keeps_its_keys(
             assert rigs.pose_distance(now, on if frame <= start else off) < 1e-4
 
 
+@pytest.mark.parametrize("interpolation", ['BEZIER', 'LINEAR', 'CONSTANT'])
+@pytest.mark.parametrize("ease", ['LEAVE', 'ARRIVE'])
+def test_what_was_before_a_switch_stays(body: bpy.types.Object, interpolation: str, ease: str) -> None:
+    """FK keyed by hand, target keyed by hand: both are before the switch what they were, to the frame before it."""
+    thigh = rigs.bone(body, "thigh.L")
+    for frame, angle in ((1, 0.5), (60, -1.0)):
+        rigs.turn(body, "thigh.L", "X", angle)
+        rigs.key_rotation(thigh, frame)
+    ops.limb_ik.add_chain(armature="Body", tips="shin.L", motion='STILL')
+    bone: Any = body.pose.bones["shin.L"]
+    target = bone.limb_ik_target
+    for frame, up in ((1, 0.0), (60, 0.3)):
+        target.location.z += up
+        target.keyframe_insert("location", frame=frame)
+    for obj in (body, target):
+        rigs.set_interpolation(obj, interpolation)
+    bone.limb_ik_mute = True
+    first = 20 if ease == 'LEAVE' else 16
+    frames = [1.0, 5.0, 9.5, 14.0, first - 1.25, first - 1.0]
+    fk, places = poses_at(body, frames), []
+    for frame in frames:
+        rigs.frame_set(frame)
+        places.append(target.matrix_world.translation.copy())
+    bone.limb_ik_mute = False
+    for to in ('FK', 'IK'):
+        bone.limb_ik_use_ik = to == 'FK'
+        rigs.frame_set(20)
+        ops.limb_ik.switch(armature="Body", tips="shin.L", to=to, ease=ease)
+        for curve in [one for one in rigs.curves(body) if one.data_path.endswith("use_ik")]:
+            curve.keyframe_points.clear()
+    bone.limb_ik_mute = True
+    for before, after in zip(fk, poses_at(body, frames), strict=True):
+        assert rigs.pose_distance(before, after) < 1e-5
+    for frame, place in zip(frames, places, strict=True):
+        rigs.frame_set(frame)
+        assert (target.matrix_world.translation - place).length < 1e-5
+
+
 def test_an_offset_comes_in_as_it_was_made(body: bpy.types.Object) -> None:
     ops.limb_ik.add_chain(armature="Body", tips="shin.L", motion='FK')
     bone: Any = body.pose.bones["shin.L"]
