@@ -93,6 +93,12 @@ NAME = re.compile(r"test_lb_?(\d\d)_")
 CHOSEN = " or ".join(f"test_lb{dash}{digit}" for dash in ("", "_") for digit in range(10))
 """pytest's -k: it takes parts of names."""
 PASSED, FAILED, NONE = "✓", "✗", "–"
+BAD = {"failure", "error"}
+ENDINGS = {*BAD, "skipped"}
+PROGRAM = "*"
+"""Behind the version of a full Blender."""
+Outcomes = dict[int, list[tuple[str, str]]]
+"""By scenario: its tests' names, and what each ended with ("passed" or one of ``ENDINGS``)."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +116,7 @@ def columns(version: str | None) -> list[Column]:
     found = [Column(b.version, [str(envs.ensure(b)), "-m", "pytest"]) for b in chosen if envs.find_python(b.python)]
     for program in [] if version else full_blender.programs():
         command, variables = full_blender.suite(program, [])
-        found.append(Column(f"{_version(program)} (program)", command, variables))
+        found.append(Column(f"{_version(program)}{PROGRAM}", command, variables))
     return sorted(found, key=lambda column: column.name)
 
 
@@ -124,21 +130,34 @@ def table(found: Sequence[Column], arguments: Sequence[str]) -> int:
     """Run the scenarios' tests in each Blender and print what came of them; 1 where one failed or is missing."""
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         results = list(pool.map(lambda column: outcomes(column, arguments), found))
-    widths = [max(len(column.name), 3) for column in found]
-    print("       " + "  ".join(f"{c.name:>{w}}" for c, w in zip(found, widths, strict=True)))
+    print("\n".join(lines_of([column.name for column in found], results)))
+    return 0 if all(mark_of(result.get(number, [])) == PASSED for result in results for number in SCENARIOS) else 1
+
+
+def lines_of(names: Sequence[str], results: Sequence[Outcomes]) -> list[str]:
+    """A line for each scenario, a column for each Blender, the tests that failed below; mark and number of tests."""
+    widths = [max(len(name), 6) for name in names]
+
+    def row(head: str, cells: Sequence[str], phrase: str) -> str:
+        return "  ".join([f"{head:6}", *(f"{c:>{w}}" for c, w in zip(cells, widths, strict=True)), phrase]).rstrip()
+
+    found = [row("", names, "")]
     for number, phrase in SCENARIOS.items():
-        marks = "  ".join(f"{mark_of(r.get(number, [])):>{w}}" for r, w in zip(results, widths, strict=True))
-        print(f"LB-{number:02}  {marks}  {phrase}")
-    whole = [sum(mark_of(r.get(number, [])) == PASSED for number in SCENARIOS) for r in results]
-    print(
-        "passed " + "  ".join(f"{count:>{w}}" for count, w in zip(whole, widths, strict=True)), f"of {len(SCENARIOS)}"
-    )
-    return 0 if all(count == len(SCENARIOS) for count in whole) else 1
+        ended = [result.get(number, []) for result in results]
+        found.append(row(f"LB-{number:02}", [f"{mark_of(tests)} {len(tests):3}" for tests in ended], phrase))
+    whole = [sum(mark_of(result.get(number, [])) == PASSED for number in SCENARIOS) for result in results]
+    found.append(row("passed", [str(count) for count in whole], f"of {len(SCENARIOS)}"))
+    if any(name.endswith(PROGRAM) for name in names):
+        found.append(f"{PROGRAM} the program itself; the others are Blender's Python packages")
+    for name, result in zip(names, results, strict=True):
+        tests = sorted(test for tests in result.values() for test in tests)
+        found += [f"{name}: {test} {ending}" for test, ending in tests if ending in BAD]
+    return found
 
 
-def outcomes(column: Column, arguments: Sequence[str]) -> dict[int, list[str]]:
-    """What each test of a scenario ended with ("passed", "failed", "error", "skipped"), by scenario."""
-    found: dict[int, list[str]] = defaultdict(list)
+def outcomes(column: Column, arguments: Sequence[str]) -> Outcomes:
+    """What each test of a scenario ended with, by scenario."""
+    found: Outcomes = defaultdict(list)
     with tempfile.TemporaryDirectory() as folder, packing.clean_blender() as environment:
         report = Path(folder) / "report.xml"
         words = [*column.command, "-q", "-k", CHOSEN, f"--junitxml={report}", *arguments]
@@ -149,16 +168,16 @@ def outcomes(column: Column, arguments: Sequence[str]) -> dict[int, list[str]]:
             print(f"{column.name} did not finish (status {done.returncode}):\n{done.stdout}{done.stderr}")
             return {}
         for case in ElementTree.parse(report).iter("testcase"):
-            if match := NAME.match(case.get("name", "")):
-                found[int(match[1])].append(next((child.tag for child in case if child.tag in ENDINGS), "passed"))
+            name = case.get("name", "")
+            if match := NAME.match(name):
+                ending = next((child.tag for child in case if child.tag in ENDINGS), "passed")
+                found[int(match[1])].append((name, ending))
     return found
 
 
-ENDINGS = {"failure", "error", "skipped"}
-
-
-def mark_of(ended: Sequence[str]) -> str:
+def mark_of(tests: Sequence[tuple[str, str]]) -> str:
     """One sign for the tests of a scenario: passed where all that ran did, and one ran."""
-    if {"failure", "error"} & set(ended):
+    ended = {ending for _, ending in tests}
+    if BAD & ended:
         return FAILED
     return PASSED if "passed" in ended else NONE

@@ -41,7 +41,16 @@ def test_lines_are_counted_by_package() -> None:
     ],
 )
 def test_a_scenario_is_passed_where_one_test_ran_and_none_failed(ended: list[str], mark: str) -> None:
-    assert scenarios.mark_of(ended) == mark
+    assert scenarios.mark_of([("test_lb_07_a", one) for one in ended]) == mark
+
+
+def test_what_failed_is_named_below_the_table() -> None:
+    results = [{7: [("test_lb_07_a", "passed"), ("test_lb_07_b[1]", "failure")]}, {7: [("test_lb_07_a", "passed")]}]
+    lines = scenarios.lines_of(["4.2", "5.2*"], results)
+    assert lines[0].split() == ["4.2", "5.2*"]
+    assert next(line for line in lines if line.startswith("LB-07")).split()[1:5] == ["✗", "2", "✓", "1"]
+    assert next(line for line in lines if line.startswith("passed")).split()[1:3] == ["0", "1"]
+    assert lines[-1] == "4.2: test_lb_07_b[1] failure"
 
 
 def test_a_curve_is_drawn_inside_its_axes(tmp_path: Path) -> None:
