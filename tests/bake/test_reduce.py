@@ -132,6 +132,25 @@ def test_short_ranges(count: int) -> None:
     assert reduce.evaluate(found, FRAMES[:count]) == pytest.approx(walk(FRAMES[:count]), abs=1e-3)
 
 
+def test_frames_need_not_be_evenly_spaced() -> None:
+    """A bake with a step, whose last frame comes sooner, and the frames of two actions together."""
+    frames = np.concatenate((np.arange(1.0, 40.0, 3.0), np.arange(40.5, 60.0), [60.0]))
+    found = fitted(1e-3, frames)
+    assert largest(limb_misses(frames), reduce.evaluate(found, reduce.sample_frames(frames))) <= 1e-3
+    assert set(found.frames) <= set(frames)
+    assert len(found.frames) < 0.7 * len(frames)
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10_000), st.floats(-5.0, 1.0), st.integers(1, 25))
+def test_the_error_is_kept_on_any_motion(seed: int, exponent: float, count: int) -> None:
+    rng = np.random.default_rng(seed)
+    samples = np.cumsum(rng.normal(size=(2 * count - 1, 3)) * rng.integers(0, 2, 3), axis=0)
+    found = reduce.fit(FRAMES[:count], samples, channel_misses(samples), 10.0**exponent)
+    shown = reduce.evaluate(found, reduce.sample_frames(FRAMES[:count]))
+    assert found.error == largest(channel_misses(samples), shown) <= 10.0**exponent
+
+
 def test_no_tolerance_keeps_every_frame() -> None:
     found = fitted(0.0)
     assert list(found.frames) == list(FRAMES)
