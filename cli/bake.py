@@ -77,7 +77,7 @@ def bake_file(source: Path, target: Path, arguments: argparse.Namespace) -> Bake
     notes = [f"'{obj.name}' is linked and stays as it is" for obj in armatures() if obj not in objects and tips(obj)]
     if not is_range_known:
         notes.append(f"the armature has no animation: baked the scene's frames {first:g} to {last:g}")
-    save_file(target)
+    notes += filter(None, [save_file(target)])
     return replace(report, notes=(*report.notes, *notes))
 
 

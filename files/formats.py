@@ -101,7 +101,7 @@ def _export_fbx(path: Path) -> None:
     scene = current_scene()
     first, last = scene.frame_start, scene.frame_end
     shift = -min(1, first)
-    _shift_animation(shift)
+    shift_animation(shift)
     scene.frame_start, scene.frame_end = first + shift, last + shift
     bpy.ops.export_scene.fbx(
         filepath=str(path),
@@ -117,7 +117,7 @@ def _export_fbx(path: Path) -> None:
     )
 
 
-def _shift_animation(frames: int) -> None:
+def shift_animation(frames: int) -> None:
     """Moves every action's keys and every NLA strip in time."""
     for action in bpy.data.actions:
         for slot in action.slots if compat.HAS_SLOTS else [None]:

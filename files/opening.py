@@ -50,11 +50,14 @@ def open_file(path: Path, *, trust: bool = False) -> None:
             fit_scene_to_actions(current_scene())
 
 
-def save_file(path: Path) -> None:
+def save_file(path: Path) -> str:
     """Writes the current file: as .blend, or its motion in another format.
 
     Other formats leave out the targets and poles that set-up made; these are
     removed from the session, which is not for going on with.
+
+    Returns:
+        What is to be said of the frames written; empty where they are those of the animation.
 
     Raises:
         LimbIKError: Unknown extension, a folder that is missing or can't be
@@ -64,9 +67,20 @@ def save_file(path: Path) -> None:
     with _sentences(f"{path.name} can't be written"), _moved_into_place(path.resolve()) as temporary, blender_chatter():
         if suffix == BLEND:
             bpy.ops.wm.save_as_mainfile(filepath=str(temporary), copy=True, check_existing=False)
-        else:
-            fit_scene_to_actions(current_scene())
-            formats.export_file(temporary, suffix)
+            return ""
+        note = _moved_to_zero(suffix)
+        fit_scene_to_actions(current_scene())
+        formats.export_file(temporary, suffix)
+        return note
+
+
+def _moved_to_zero(suffix: str) -> str:
+    """Moves motion before frame 0 there: a scene's range, which exporters write, begins at 0."""
+    frames = motion_range(armatures())
+    if frames is None or frames[0] >= 0:
+        return ""
+    formats.shift_animation(-frames[0])
+    return f"frames {frames[0]}…{frames[1]} are 0…{frames[1] - frames[0]} in {suffix}"
 
 
 def write_text(path: Path, text: str) -> None:

@@ -17,7 +17,7 @@ from limb_ik.files import opening as files
 from limb_ik.files.gltf_rate import DEFAULT_RATE, frame_rate
 from limb_ik.rig.controls import COLLECTION
 from limb_ik.rig.errors import LimbIKError
-from mathutils import Matrix
+from mathutils import Matrix, Quaternion
 
 import rigs
 
@@ -85,6 +85,23 @@ def test_a_motion_comes_back_as_it_was_on_the_same_frames(
     assert math.isclose(bpy.context.scene.render.fps / bpy.context.scene.render.fps_base, rate, rel_tol=1e-5)
     assert largest_move(before, after) < 5 * POSITION
     assert largest_turn(before, after) < MOTION[suffix]
+
+
+@pytest.mark.parametrize("suffix", [".bvh", ".glb", ".fbx"])
+def test_motion_before_frame_zero_is_written_from_zero_on_and_that_is_said(
+    blank: None, tmp_path: Path, suffix: str
+) -> None:
+    """No scene's range begins before 0, and exporters write the scene's range."""
+    obj = rigs.l2b()
+    for frame, angle in ((-20, 0.0), (-11, 1.0)):
+        rigs.key_rotation(rigs.bone(obj, "up"), frame, Quaternion((1, 0, 0), angle))
+    before = poses([-20, -15, -11])
+    out = tmp_path / f"out{suffix}"
+    assert files.save_file(out) == f"frames -20…-11 are 0…9 in {suffix}"
+    files.open_file(out)
+    first = {".bvh": 1, ".fbx": 1, ".glb": 0}[suffix]  # importers have a first frame of their own
+    after = poses(before, shift=20 + first)
+    assert max((m.translation - before[f][n].translation).length for f in after for n, m in after[f].items()) < POSITION
 
 
 @pytest.mark.parametrize("source", ["gltf/RobotExpressive.glb", "fbx/ozz_pab_walk.fbx", "gltf/CesiumMan.glb"])
