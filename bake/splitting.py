@@ -108,7 +108,7 @@ def _is_shortened(corners: Floats, outer: Any, inner: Any, at: float) -> bool:
     """Whether Blender would shorten handles of the parts, as of handles that cross far."""
     parts = (corners[0, 0], outer[0][0], inner[0][0], at), (at, inner[1][0], outer[1][0], corners[3, 0])
     reach = [max(handle - first, last - other) - (last - first) for first, handle, other, last in parts]
-    return max(reach) > SAME_FRAME
+    return bool(max(reach) > SAME_FRAME)
 
 
 def _divided(corners: Floats, at: float) -> tuple[Any, Any, Floats]:

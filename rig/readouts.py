@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..solvers.chain import Status
-from . import simulations
+from . import linked_action, simulations
 
 STATUS_NUMBERS = {status: number for number, status in enumerate(Status)}
 
@@ -72,8 +72,9 @@ def get_error(bone: Any) -> float:
 
 
 def get_message(bone: Any) -> str:
-    """Getter of ``limb_ik_message``; what is simulated on FK is said where nothing else is."""
+    """Getter of ``limb_ik_message``; simulations on FK and actions without keys are said where nothing else is."""
     readout = get(bone.id_data, bone.name)
     if readout.message or readout.status in SHOWING_FK:
         return readout.message
-    return simulations.note(bone.id_data)
+    notes = simulations.note(bone.id_data), linked_action.note(bone.id_data)
+    return "; ".join(note for note in notes if note)
