@@ -11,7 +11,7 @@ import math
 from typing import NamedTuple
 
 from .chain import JointKind, JointLimits
-from .joint_limits import TWO_PI, clamp, clamped_direction, hinge_axis, into_range, measure, outside
+from .joint_limits import TWO_PI, clamp, clamped_direction, hinge_axis, into_range, is_full, measure, outside
 from .rotations import Quat, conjugate, from_axis_angle, multiply, rotate, shortest_arc
 from .swivel import LEGAL, WHOLE_TURN, Arc, Swivel, legal_arcs
 from .vectors import TINY, UNIT_X, Vec, add, cross, dot, length, scaled, subtract, unit
@@ -82,6 +82,14 @@ def _hinge_distances(limb: BentLimb) -> tuple[float, float]:
     angles = [low, high, *(angle for angle in turns if outside(angle, low, high) == 0.0)]
     squares = [max(terms.squared(angle), 0.0) for angle in angles]
     return math.sqrt(min(squares)), math.sqrt(max(squares))
+
+
+def stop_distances(limb: BentLimb) -> list[float]:
+    """Distances root to end with the hinge at its bounds; none for other joints."""
+    if limb.limits.kind != JointKind.HINGE or is_full(limb.limits.min_angle, limb.limits.max_angle):
+        return []
+    terms = hinge_terms(limb)
+    return [math.sqrt(max(terms.squared(angle), 0.0)) for angle in (limb.limits.min_angle, limb.limits.max_angle)]
 
 
 def _ball_distances(limb: BentLimb, mid: Quat) -> tuple[float, float]:

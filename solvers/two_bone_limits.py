@@ -123,7 +123,7 @@ def limited_turns(chain: Chain, fk: FKLimb, aim: Aim, free: Turns) -> Limited:
     pose = joints.pose_of(free)
     if joints.is_legal(pose):
         return Limited(free)
-    target = scaled(aim.line, aim.distance)
+    target = scaled(aim.line, _searched_distance(fk, aim))
     if min(fk.upper, fk.lower) <= LEGAL * fk.length or not joints.is_attached:
         return _answer(joints, limited_search.clamped(joints, pose, target))
     shortest, longest = mid_joint.distances(joints.limb, pose.mid)
@@ -132,8 +132,28 @@ def limited_turns(chain: Chain, fk: FKLimb, aim: Aim, free: Turns) -> Limited:
         pose = joints.pose_of(limb_turns(fk, aim.line, aim.side, distance))
     found = _reaching(joints, fk, aim, distance, pose)
     if found is None:
-        return _answer(joints, limited_search.closest(joints, pose, target))
+        return _answer(joints, _nearest(joints, fk, aim, pose))
     return _answer(joints, found.pose, distance != aim.distance, found.swivel > POLE_MET)
+
+
+def _searched_distance(fk: FKLimb, aim: Aim) -> float:
+    """The target's own distance where only the bones' lengths keep it from being asked for: misses count to it."""
+    is_clamped = aim.distance >= fk.length or aim.distance <= abs(fk.upper - fk.lower)
+    return aim.wanted if is_clamped else aim.distance
+
+
+def _nearest(joints: LimbJoints, fk: FKLimb, aim: Aim, pose: Pose) -> Pose:
+    """The legal pose nearest to the target where none reaches it: off its line, or on it with the knee at a stop.
+
+    A knee that bends both ways comes to its stops at two distances, the nearer one inside of what it can reach.
+    """
+    target = scaled(aim.line, _searched_distance(fk, aim))
+    found = [limited_search.closest(joints, pose, target)]
+    for distance in mid_joint.stop_distances(joints.limb):
+        at_stop = joints.pose_of(limb_turns(fk, aim.line, aim.side, distance))
+        reaching = _reaching(joints, fk, aim, distance, at_stop)
+        found += [reaching.pose] if reaching is not None else []
+    return min(found, key=lambda own: length(subtract(target, joints.end_of(own))))
 
 
 def _answer(joints: LimbJoints, pose: Pose, is_mid_first: bool = False, is_off_pole: bool = False) -> Limited:
