@@ -126,7 +126,7 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
     if live_pause.is_paused() or not _may_matter(depsgraph):
         return
     simulations.forget()
-    touched = _touched_rigs(depsgraph)
+    touched = _touched_rigs(depsgraph) if _may_touch_rigs(depsgraph) else ()
     if not touched:
         return
     frame = scene.frame_current_final
@@ -147,6 +147,18 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
 def _may_matter(depsgraph: bpy.types.Depsgraph) -> bool:
     is_updated = depsgraph.id_type_updated
     return is_updated('OBJECT') or is_updated('ARMATURE') or is_updated('ACTION')
+
+
+def _may_touch_rigs(depsgraph: bpy.types.Depsgraph) -> bool:
+    """Whether to look closer: most edits name no armature, and cost what it takes to go through their list once."""
+    is_updated = depsgraph.id_type_updated
+    if is_updated('ACTION') or is_updated('ARMATURE'):
+        return True
+    for update in depsgraph.updates:
+        block = update.id
+        if isinstance(block, bpy.types.Object) and block.type == 'ARMATURE':
+            return True
+    return False
 
 
 def _touched_rigs(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
