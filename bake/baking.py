@@ -18,6 +18,7 @@ from ..rig import fk_pose, marks, needs, setup
 from ..rig.compat import animation_range
 from ..rig.errors import LimbIKError
 from ..rig.sampling import sampled
+from ..rig.session import pose_bones
 from . import keys, parts
 from .few_keys import FewKeys, few_keys
 from .key_table import Floats
@@ -26,6 +27,7 @@ from .plan import all_frames, checked_works, frames_read
 from .reading import Reading, Work, bones_of, reader, rotation_table, rows_of
 from .reading_together import read_together
 from .stretches import stretches
+from .writable import repeated
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]
@@ -126,7 +128,7 @@ def bake_steps(
     unit = context.scene.unit_settings.scale_length
     tolerance = options.reduce / unit
     results = [_result(work, taken, tolerance) for work, taken in zip(works, readings, strict=True)]
-    notes += [note for work in works for note in _partial_range(work)]
+    notes += [note for work in works for note in (*_partial_range(work), *_repeated(work))]
     written = sum(_write(result) for result in results)
     for work in works:
         _afterwards(context, work, options.after)
@@ -229,6 +231,11 @@ def _partial_range(work: Work) -> list[str]:
         return []
     lost = [f"{a:g}…{b:g}" for a, b in ((own[0], first - 1), (last + 1, own[1])) if a <= b]
     return [f"frames {' and '.join(lost)} of '{work.obj.name}' lose IK"] if lost else []
+
+
+def _repeated(work: Work) -> list[str]:
+    paths = repeated(work.obj, [keys.rotation_path(pose_bones(work.obj)[bone]) for bone in work.bones])
+    return [f"{path} of '{work.obj.name}' repeats (Cycles): what is baked is repeated outside, too" for path in paths]
 
 
 def _afterwards(context: Any, work: Work, after: str) -> None:

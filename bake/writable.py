@@ -37,6 +37,14 @@ def check_writable(
         raise LimbIKError(reason)
 
 
+def repeated(id_block: bpy.types.ID, data_paths: Iterable[str]) -> list[str]:
+    """Those of the properties whose animation repeats its keys: new ones change it outside of their range, too."""
+    paths = set(data_paths)
+    curves = [curve for curve in compat.fcurves_of(id_block) if curve.data_path in paths and not curve.mute]
+    cycled = (curve for curve in curves if any(one.type == 'CYCLES' and not one.mute for one in curve.modifiers))
+    return list(dict.fromkeys(curve.data_path for curve in cycled))
+
+
 def check_own_keys(objects: Sequence[bpy.types.Object]) -> None:
     """Raises where two of these objects play the same keys: those written for one would be the other's, too.
 

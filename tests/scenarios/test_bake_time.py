@@ -134,3 +134,15 @@ def test_a_rotation_mode_that_changes_is_refused_and_one_that_is_only_keyed_is_n
         with pytest.raises(LimbIKError, match="rotation mode"):
             baked(obj)
     assert rigs.keys(obj) == before
+
+
+def test_a_bake_of_a_repeated_motion_says_that_it_changes_outside() -> None:
+    """Cycles repeat whatever keys there are; within the range the bake is exact all the same."""
+    obj = limb()
+    for curve in rigs.curves(obj):
+        curve.modifiers.new('CYCLES')
+    live = recorded(obj, range(1, 31))
+    report = baked(obj, last=30)
+    assert apart(live, recorded(obj, range(1, 31))) <= EXACT
+    assert any('"up"' in note and "repeats" in note for note in report.notes)
+    assert not any('"lo"' in note for note in report.notes)
