@@ -178,12 +178,18 @@ def _fallen(gaze: Gaze, turn: Turn, deltas: list[Quat]) -> list[Quat]:
 
 
 def _faded(gaze: Gaze, deltas: Sequence[Quat], weight: float) -> list[Quat]:
-    """Local rotations between FK (weight 0) and ``deltas`` (1)."""
+    """Local rotations between FK (weight 0) and ``deltas`` (1); FK as far as limits allow it."""
     out: list[Quat] = []
     for index, link in enumerate(gaze.links):
-        mixed = slerp(local_rotation(link.frame, link.fk), _local(link, deltas, index), weight)
+        mixed = _legal(
+            link, slerp(_legal(link, local_rotation(link.frame, link.fk)), _local(link, deltas, index), weight)
+        )
         out.append(multiply(multiply(multiply(_carrier(link, out), link.frame), mixed), conjugate(link.fk)))
     return out
+
+
+def _legal(link: Link, local: Quat) -> Quat:
+    return local if link.limits is None else clamp(link.limits, local)
 
 
 def _local(link: Link, deltas: Sequence[Quat], index: int) -> Quat:

@@ -14,7 +14,7 @@ from limb_ik.solvers import look_at
 from limb_ik.solvers.chain import FREE_JOINT, Chain, Goal, Joint, JointKind, JointLimits, Solution, Status
 from limb_ik.solvers.joint_limits import is_legal
 from limb_ik.solvers.rotations import Quat, angle_between, as_quat, conjugate, from_axis_angle, multiply
-from mathutils import Euler, Quaternion, Vector
+from mathutils import Euler, Matrix, Quaternion, Vector
 
 UP_Z = Quaternion((1.0, 0.0, 0.0), math.radians(90.0))
 """Orientation of a bone along +Z with roll 0: Y up, Z to -Y."""
@@ -240,6 +240,62 @@ def test_a_round_of_the_target_is_continuous(limits: tuple[JointLimits, ...], el
         found = locals_of(chain, look_at.solve(chain, goal(around(k, elevation))).deltas)
         for joint, local in zip(chain.joints, found, strict=True):
             assert is_legal(joint.limits, local, 1e-6)
+
+
+AXES = [Vector(axis) * way for axis in ((1, 0, 0), (0, 1, 0), (0, 0, 1)) for way in (1, -1)]
+CONVENTIONS = [(look, up) for look in AXES for up in AXES if look.dot(up) == 0.0]
+
+
+def yaw_only(look: Vector, up: Vector, most: float, kind: JointKind) -> JointLimits:
+    """Yaw about a bone's ``up`` to +-``most`` degrees: as a hinge, or as the swing or twist that it is for a ball."""
+    least, most = -math.radians(most), math.radians(most)
+    if kind == JointKind.HINGE:
+        return JointLimits(kind, tuple(up), least, most)
+    if up.y:
+        return JointLimits(kind, twist_min=least, twist_max=most)
+    if up.x:
+        return JointLimits(kind, swing_x_min=least, swing_x_max=most)
+    return JointLimits(kind, swing_z_min=least, swing_z_max=most)
+
+
+@pytest.mark.parametrize("kind", [JointKind.HINGE, JointKind.BALL])
+@pytest.mark.parametrize("limits", [(70.0,), (20.0, 15.0, 50.0)], ids=["head", "neck and head"])
+def test_holds_and_falls_alike_whatever_the_bones_axes(kind: JointKind, limits: tuple[float, ...]) -> None:
+    """All 24 ways a bone can look and stand: exact up to the sum of limits, held to 140 degrees, 0 straight behind."""
+    most, falls = (
+        sum(limits),
+        {150: 0.844, 160: 0.5, 170: 0.156, 179: 0.002, 180: 0.0},
+    )  # 1 - smoothstep over 40 degrees
+    for look, up in CONVENTIONS:
+        axes = Matrix((look, up, look.cross(up))).transposed()
+        ahead = Matrix(((0, -1, 0), (0, 0, 1), (-1, 0, 0))).transposed()
+        turn = (ahead @ axes.inverted()).to_quaternion()
+        joints = tuple(Joint(Vector((0, 0, 0.1 * n)), turn, turn, yaw_only(look, up, own, kind))
+                       for n, own in enumerate(limits))  # fmt: skip
+        chain, eye = Chain(joints, Vector((0, 0, 1))), joints[-1].head
+        for angle in (*range(0, 140, 20), 139, *falls):
+            for way in (1.0, -1.0):
+                there = math.radians(way * angle)
+                target = eye + 3.0 * Vector((math.sin(there), -math.cos(there), 0.0))
+                solution = look_at.solve(chain, Goal(target, look_axis=look, up_axis=up))
+                sight = solution.deltas[-1] @ Vector((0.0, -1.0, 0.0))
+                yaw = way * math.degrees(math.atan2(sight.x, -sight.y))
+                if len(limits) == 1 or angle <= 60 or angle >= most:  # between, joints come to their stops in turn
+                    assert yaw == pytest.approx(falls.get(angle, 1.0) * min(angle, most), abs=0.1)
+                assert abs(yaw) <= most + 0.01
+
+
+def test_a_head_that_fk_turns_too_far_falls_inside_its_limits() -> None:
+    """Straight behind the look falls back to FK, but limits win over that too."""
+    turned = HEAD @ Quaternion((0.0, 1.0, 0.0), math.radians(90.0))
+    chain = replace(head(ball(-40.0, 40.0)), joints=(Joint(EYE, turned, HEAD, ball(-40.0, 40.0)),))
+    look = HEAD.inverted() @ Vector((0.0, -1.0, 0.0))
+    for n in range(37):
+        way = math.radians(10.0 * n)
+        target = EYE + Vector((math.sin(way), math.cos(way), 0.0))
+        solution = look_at.solve(chain, Goal(target, look_axis=look, up_axis=Vector((0.0, 1.0, 0.0))))
+        local = HEAD.inverted() @ solution.deltas[0] @ turned
+        assert is_legal(chain.joints[0].limits, as_quat(local), 1e-5)
 
 
 def test_without_limits_nothing_holds() -> None:
