@@ -7,104 +7,26 @@ puts its result into the pose, ``bake/`` into keys.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, cast
 
 import bpy
 from mathutils import Matrix
 
 from ..solvers.chain import Status
-from ..solvers.rotations import Quat
-from . import (
-    constrained,
-    dependency,
-    fk_pose,
-    hanging,
-    marks,
-    order,
-    overwritten,
-    readouts,
-    solve_chain,
-)
-from .chains import ChainSetup, RigSetup, setup_of
+from . import dependency, hanging, marks, order, readouts, solve_chain
+from .chains import ChainSetup, setup_of
 from .crowd import solving as crowd
 from .crowd.turn import Together
 from .crowd.words import Words
-from .fk_pose import Raw
-from .raw_pose import RawPose
+from .evaluated_rig import Rig
 from .session import armature_data, object_at, object_settings, pose_bones
-from .spaces import PoseState
+
+__all__ = ["Evaluation", "Rig", "evaluate"]
 
 IN_EDIT_MODE = "armature is in edit mode"
 IN_REST_POSITION = "armature is in rest position"
-
-
-class Rig:
-    """One armature in one evaluation.
-
-    ``raw``: rotations as evaluated. ``fk``: raw FK rotation of every bone that a chain turns; ``turned``: the bones
-    that were given a new local rotation (in ``state.rotations``). Not ``is_live``: FK shows.
-
-    All four are read when one of them is first asked for: rigs whose chains are all solved together never are.
-    They are to be asked for before the pose is written.
-    """
-
-    def __init__(
-        self, obj: bpy.types.Object, evaluated: bpy.types.Object, setup: RigSetup, *, is_fresh: bool, is_live: bool
-    ) -> None:
-        self.obj, self.evaluated, self.setup = obj, evaluated, setup
-        self.bones: Any = pose_bones(evaluated)
-        self.is_fresh, self.is_live = is_fresh, is_live
-        self.solved_together: Callable[[], dict[int, Quat]] = dict
-        self.is_read = False
-
-    @cached_property
-    def state(self) -> PoseState:
-        return self._read()[0]
-
-    @cached_property
-    def raw(self) -> RawPose:
-        return self._read()[1]
-
-    @cached_property
-    def fk(self) -> dict[int, Raw]:
-        return self._read()[2]
-
-    @cached_property
-    def turned(self) -> set[int]:
-        self._read()
-        return self.turned
-
-    def _read(self) -> tuple[PoseState, RawPose, dict[int, Raw]]:
-        """The pose, FK first, then what is solved together."""
-        self.is_read = True
-        self.state, self.fk = PoseState(self.setup, self.evaluated), {}
-        self.raw = RawPose(self.bones)
-        _put_fk(self)
-        self._turn()
-        return self.state, self.raw, self.fk
-
-    def turn_together(self, turned: Callable[[], dict[int, Quat]]) -> None:
-        """Turn bones as ``crowd`` solved them; noted only, until something asks for the pose."""
-        self.solved_together = turned
-        if self.is_read:
-            self._turn()
-
-    def _turn(self) -> None:
-        turned = self.solved_together()
-        for bone, local in turned.items():
-            self.state.turn(bone, local)
-        self.turned = set(turned)
-
-    def is_overwritten(self) -> bool:
-        """Whether animation gives the FK of every bone that chains turn anew on each frame."""
-        return overwritten.is_sure(self.obj, self.setup)
-
-    def constraint_on(self, bone: int) -> str:
-        """What to say of the constraint that moves a bone at this moment; empty where none does."""
-        return constrained.acting_now(self.setup.holds.get(bone, ()), self.bones)
 
 
 @dataclass
@@ -259,22 +181,6 @@ def _say_all(run: Evaluation, obj: bpy.types.Object, readout: readouts.Readout) 
     """The same for every chain of a rig; its set-up isn't asked, which can't be read in edit mode."""
     for tip in dependency.tips_of(obj):
         run.said[marks.key_of(obj), tip.name] = readout
-
-
-def _put_fk(rig: Rig) -> None:
-    """Give every bone that chains turn its FK rotation, so that the pose is FK before the first solve."""
-    setup, originals = rig.setup, pose_bones(rig.obj)
-    stored = set(fk_pose.stored_bones(originals))
-    for bone in setup.held:
-        if not rig.is_fresh:
-            raw = fk_pose.fk_raw(originals[bone])
-        elif bone in stored:
-            raw = fk_pose.fresh_fk_raw(originals[bone], rig.bones[bone], rig.is_overwritten)
-        else:
-            raw = rig.raw.raw(bone)
-        rig.fk[bone] = raw
-        if bone not in setup.is_constrained or not rig.constraint_on(bone):
-            rig.state.turn(bone, fk_pose.to_quat(raw, rig.raw.modes[bone]))
 
 
 def _solve(run: Evaluation, rig: Rig, chain: ChainSetup) -> None:

@@ -5,9 +5,9 @@ A part of ``write``, with the same result. This module must not solve.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -32,31 +32,60 @@ def is_writable(run: Evaluation, rig: Rig) -> bool:
     return run.together is not None and not rig.is_read and rig.obj.session_uid in run.together.plain
 
 
+class _Change(NamedTuple):
+    """What a write changes, one row per bone.
+
+    ``is_ours``: of the rigs that are written here and held. ``written``: what bones hold after it.
+    """
+
+    is_ours: rows.Mask
+    is_changed: rows.Mask
+    is_stored: rows.Mask
+    written: Singles
+
+
 def write(run: Evaluation, rigs: dict[int, Rig], is_own: bool) -> int:
     """Write these rigs (by session number); returns how many changed. Rigs without a change are not tagged."""
     assert run.together is not None
-    together, fixed = run.together, run.together.fixed
-    wanted, original = together.wanted, together.original
+    together = run.together
+    change = _change_of(together, rigs)
+    bones = [pose_bones(rigs[uid].obj) if uid in rigs else None for uid in together.fixed.columns]
+    _keep(bones, together, change, rigs)
+    return _put(bones, together, change, rigs, is_own)
+
+
+def _change_of(together: Together, rigs: Collection[int]) -> _Change:
+    fixed, wanted, original = together.fixed, together.wanted, together.original
     is_ours = fixed.is_held & np.repeat([uid in rigs for uid in fixed.columns], np.diff(fixed.starts))
     # The evaluated pose counts, too: a render of the frame that is shown evaluates FK beside originals that hold IK.
     apart = np.maximum(np.abs(wanted - original), np.abs(wanted - together.evaluated))
     is_changed = is_ours & (apart > fk_pose.SAME_RAW).any(axis=1)
-    written = np.where(is_changed[:, None], wanted, original).astype(np.float32)
     is_stored = is_ours & (wanted != together.evaluated).any(axis=1)
-    bones = [pose_bones(rigs[uid].obj) if uid in rigs else None for uid in fixed.columns]
-    _clear(bones, fixed, is_ours & ~is_stored)
-    _store(bones, together, is_stored, written)
-    modes = np.where(is_stored, QUATERNION_NUMBER, 0).astype(np.int32)
-    stored.keep(fixed, stored.Stored(modes, together.evaluated, written), rigs)
-    history.remember_first(rigs, 'QUATERNION', partial(_first, together, is_stored, written))
-    changed = sorted(set(fixed.held_by[is_changed[fixed.held]].tolist()))
-    uids = list(fixed.columns)
-    is_shown = _are_shown(together, is_ours)
+    written = np.where(is_changed[:, None], wanted, original).astype(np.float32)
+    return _Change(is_ours, is_changed, is_stored, written)
+
+
+def _keep(bones: Sequence[Any], together: Together, change: _Change, rigs: Collection[int]) -> None:
+    """Keep FK beside the bones, and in memory what they keep."""
+    _clear(bones, together.fixed, change.is_ours & ~change.is_stored)
+    _store(bones, together, change)
+    modes = np.where(change.is_stored, QUATERNION_NUMBER, 0).astype(np.int32)
+    stored.keep(together.fixed, stored.Stored(modes, together.evaluated, change.written), rigs)
+    history.remember_first(rigs, 'QUATERNION', partial(_first, together, change))
+
+
+def _put(bones: Sequence[Any], together: Together, change: _Change, rigs: Mapping[int, Rig], is_own: bool) -> int:
+    """Put what changed into the bones, rig by rig."""
+    fixed, uids = together.fixed, list(together.fixed.columns)
+    is_shown = _are_shown(together, change.is_ours)
+    changed = sorted(set(fixed.held_by[change.is_changed[fixed.held]].tolist()))
     for number in changed:
         row, rig = slice(fixed.starts[number], fixed.starts[number + 1] - 1), rigs[uids[number]]
-        seen = together.matrices[row]
-        is_safe = is_own and (is_shown[number] or originals.hold_the_same(rig.evaluated, rig.obj, seen))
-        _write_rig(rig, written[row] if is_safe else _taken_over(rig, written[row], is_ours[row]))
+        values, seen = change.written[row], together.matrices[row]
+        if not is_own or not (is_shown[number] or originals.hold_the_same(rig.evaluated, rig.obj, seen)):
+            values = _taken_over(rig, bones[number], values, change.is_ours[row])
+        write_channel(bones[number], QUATERNION, values.reshape(-1))
+        rig.obj.update_tag(refresh={'OBJECT'})
     return len(changed)
 
 
@@ -78,35 +107,30 @@ def _clear(bones: Sequence[Any], fixed: Fixed, has_gone: rows.Mask) -> None:
         fk_pose.clear_store(bones[rig][number])
 
 
-def _store(bones: Sequence[Any], together: Together, is_stored: rows.Mask, written: Singles) -> None:
+def _store(bones: Sequence[Any], together: Together, change: _Change) -> None:
     """Keep FK and what the bone then holds beside it."""
     fixed = together.fixed
-    kept = is_stored[fixed.held]
+    kept = change.is_stored[fixed.held]
     at = fixed.held[kept]
     places = zip(fixed.held_by[kept].tolist(), fixed.held_bones[kept].tolist(), strict=True)
-    values = zip(together.evaluated[at].tolist(), written[at].tolist(), strict=True)
+    values = zip(together.evaluated[at].tolist(), change.written[at].tolist(), strict=True)
     for (rig, number), (fk, raw) in zip(places, values, strict=True):
         bone = bones[rig][number]
         bone.limb_ik_store_mode, bone.limb_ik_fk, bone.limb_ik_written = QUATERNION_NUMBER, fk, raw
 
 
-def _first(together: Together, is_stored: rows.Mask, written: Singles, uid: int) -> dict[str, tuple[Raw, Raw]]:
+def _first(together: Together, change: _Change, uid: int) -> dict[str, tuple[Raw, Raw]]:
     """By bone name, the FK and the written values that a rig's bones keep."""
     number = list(together.fixed.columns).index(uid)
     start, after = together.fixed.starts[number : number + 2]
     names, fk = together.fixed.columns[uid][0].names, together.evaluated
-    at = (np.flatnonzero(is_stored[start:after]) + start).tolist()
-    return {names[row - start]: (tuple(fk[row].tolist()), tuple(written[row].tolist())) for row in at}
+    at = (np.flatnonzero(change.is_stored[start:after]) + start).tolist()
+    return {names[row - start]: (tuple(fk[row].tolist()), tuple(change.written[row].tolist())) for row in at}
 
 
-def _taken_over(rig: Rig, written: Singles, is_held: rows.Mask) -> Singles:
+def _taken_over(rig: Rig, bones: Any, written: Singles, is_held: rows.Mask) -> Singles:
     """What to write where the original may hold another frame: first all that is animated is copied to it."""
     originals.copy_animated(rig.evaluated, rig.obj)
-    values = read_channel(pose_bones(rig.obj), QUATERNION, len(written)).reshape(-1, 4)
+    values = read_channel(bones, QUATERNION, len(written)).reshape(-1, 4)
     values[is_held] = written[is_held]
     return values
-
-
-def _write_rig(rig: Rig, values: Singles) -> None:
-    write_channel(pose_bones(rig.obj), QUATERNION, values.reshape(-1))
-    rig.obj.update_tag(refresh={'OBJECT'})
