@@ -108,6 +108,13 @@ def _report(jobs: Sequence[Job], written: int, held: Sequence[Sequence[str]]) ->
             f"'{tip}'{of} is straighter than its largest reach allows on {number} of {len(job.frames) or 1} frames"
             for tip, number in Counter(own).items()
         ]
+        notes += [
+            f"'{key[1] or object_at(key[0]).name}' may not be where FK is: {reason} holds it"
+            for key in dict.fromkeys(
+                filter(None, (key for one in job.chains for key in (one.target_key, one.pole_key)))
+            )
+            if (reason := match.held_by(object_at(key[0]), key[1]))
+        ]
     chains, frames = sum(len(job.chains) for job in jobs), max(len(job.frames) for job in jobs)
     return MatchReport(chains, frames, written, tuple(notes), len(jobs))
 

@@ -30,6 +30,10 @@ FURTHEST = 10.0
 """Softnesses beyond where softening begins; from there on the end is 5e-5 of a softness from the longest reach."""
 
 
+# They carry what they hold like a parent: its own channels still say where in there it is.
+CARRYING_CONSTRAINTS = {'CHILD_OF', 'ARMATURE'}
+
+
 @dataclass(frozen=True, slots=True)
 class Match:
     """Where target and pole of a chain belong at one moment.
@@ -132,8 +136,31 @@ def control_channels(evaluated: Any, bone_name: str, matrix_world: Matrix) -> Ch
     owner: Any = evaluated.pose.bones[bone_name] if bone_name else evaluated
     local = _local_matrix(evaluated, bone_name, matrix_world)
     near = fk_pose.read_raw(owner)
-    place: Any = local.translation
-    return Channels(tuple(place), fk_pose.to_raw(rotations.from_matrix(local), owner.rotation_mode, near))
+    place, turn = local.translation, rotations.from_matrix(local)
+    if not bone_name:  # an object's channels come on top of its deltas
+        place = place - owner.delta_location
+        turn = rotations.multiply(rotations.conjugate(_delta_rotation(owner)), turn)
+    return Channels(tuple(place), fk_pose.to_raw(turn, owner.rotation_mode, near))
+
+
+def _delta_rotation(obj: Any) -> rotations.Quat:
+    if obj.rotation_mode == 'AXIS_ANGLE':
+        return rotations.IDENTITY  # its delta can't be set in Blender
+    if obj.rotation_mode == 'QUATERNION':
+        return rotations.normalized(rotations.as_quat(obj.delta_rotation_quaternion))
+    return rotations.from_euler(obj.rotation_mode, tuple(obj.delta_rotation_euler))
+
+
+def held_by(obj: Any, bone_name: str) -> str:
+    """What may keep a control from the place that its channels say, in words; empty where nothing does."""
+    owner = owner_of(obj, bone_name)
+    for constraint in owner.constraints:
+        if not constraint.mute and constraint.influence > 0.0 and constraint.type not in CARRYING_CONSTRAINTS:
+            return f"its constraint '{constraint.name}'"
+    paths = {fk_pose.channel(owner.rotation_mode), "location"}
+    wanted = {owner.path_from_id(path) if bone_name else path for path in paths}
+    drivers: Any = obj.animation_data.drivers if obj.animation_data else ()
+    return "a driver" if any(curve.data_path in wanted and not curve.mute for curve in drivers) else ""
 
 
 def _local_matrix(evaluated: Any, bone_name: str, matrix_world: Matrix) -> Any:
