@@ -73,16 +73,18 @@ def _insert_flat(curve: bpy.types.FCurve, at: float, end: Any) -> bool:
 
 
 def _divide(points: Any, after: int, at: float) -> bool:
-    """Blender shortens handles itself as it inserts, not to the same curve: they are set when the key is there."""
+    """Blender moves handles itself as it inserts, not to the same curve: they are set when the key is there."""
     corners = _corners(points[after - 1], points[after])
     outer, inner, place = _divided(corners, at)
     if _is_shortened(corners, outer, inner, at):
         return False
+    kept = tuple(points[after - 1].handle_left), tuple(points[after].handle_right)
     points.insert(at, float(place[1]), options={'FAST'})
     left, key, right = (points[after + shift] for shift in (-1, 0, 1))
     for one in (left, key, right):
         _free(one)
     key.interpolation = 'BEZIER'
+    left.handle_left, right.handle_right = kept
     left.handle_right, right.handle_left = outer
     key.handle_left, key.handle_right = inner
     return True
