@@ -34,7 +34,7 @@ def modules() -> dict[str, Any]:
     spec = importlib.util.spec_from_file_location("limb_ik", init, submodule_search_locations=[str(ROOT)])
     assert spec is not None
     sys.modules["limb_ik"] = importlib.util.module_from_spec(spec)  # not executed: nothing is registered
-    names = ("gltf_rate", "file_formats", "cli_setup", "cli", "bake.parts", "rig.errors")
+    names = ("files.gltf_rate", "files.formats", "cli.setup", "cli.entry", "bake.parts", "rig.errors")
     with atheris.instrument_imports(include=["limb_ik"]):
         return {name: importlib.import_module(f"limb_ik.{name}") for name in names}
 
@@ -52,12 +52,12 @@ def readers(limb_ik: dict[str, Any]) -> dict[str, Callable[[bytes], object]]:
         words = [os.fsdecode(word) for word in data.split(b"\0")]
         nowhere = io.StringIO()
         with contextlib.redirect_stderr(nowhere), contextlib.redirect_stdout(nowhere), contextlib.suppress(SystemExit):
-            return limb_ik["cli"]._parser().parse_args(limb_ik["cli"]._joined_frames(words))
+            return limb_ik["cli.entry"]._parser().parse_args(limb_ik["cli.entry"]._joined_frames(words))
 
     return {
-        "gltf": through_file(".glb", limb_ik["gltf_rate"].frame_rate),
-        "bvh": through_file(".bvh", limb_ik["file_formats"]._refuse_cut_bvh),
-        "setup": through_file(".json", limb_ik["cli_setup"].read_setup),
+        "gltf": through_file(".glb", limb_ik["files.gltf_rate"].frame_rate),
+        "bvh": through_file(".bvh", limb_ik["files.formats"]._refuse_cut_bvh),
+        "setup": through_file(".json", limb_ik["cli.setup"].read_setup),
         "part": through_file(".json", limb_ik["bake.parts"].from_file),
         "arguments": arguments,
     }
