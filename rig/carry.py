@@ -51,9 +51,9 @@ def relink(context: Any, obj: Any, tip_name: str, role: str, linked: Any, bone_n
         setattr(tip, f"limb_ik_{role}", linked)
         setattr(tip, f"limb_ik_{role}_bone", bone_name)
         setattr(tip, f"limb_ik_made_{role}", False)
+    dependency.rebuild(obj)  # before the skeleton is edited: names are read back from drivers then
     if was_made:
         controls.remove(context, obj, (marks.key_of(made), made_bone))
-    dependency.rebuild(obj)
     marks.touch(obj)
 
 
