@@ -59,14 +59,15 @@ def _settings(folder: Path) -> str:
     included = listed([f"{ROOT}/*", *(f"{place}/*" for place in REACHED_AS)])
     omitted = listed([f"*/{name}/*" for name in NOT_MEASURED if name not in {"build", "dist"}])
     return (
-        f"[run]\nparallel = true\npatch =\n    subprocess\n    _exit\ndisable_warnings = couldnt-parse\ndata_file = {folder / 'data'}\n"
+        f"[run]\nparallel = true\npatch ={listed(['subprocess', '_exit'])}\ndisable_warnings = couldnt-parse\n"
+        f"data_file = {folder / 'data'}\n"
         f"include ={included}\nomit ={omitted}\n[paths]\nroot ={listed([str(ROOT), *REACHED_AS])}\n"
         "[report]\nignore_errors = true\nexclude_also =\n    if TYPE_CHECKING:\n    @overload\n"
     )
 
 
 def lines_of(report: Mapping[str, Any]) -> Lines:
-    """What coverage's JSON says of each file, and files that no process imported as not run at all."""
+    """What coverage's JSON says of each file that some process imported; the whole suite imports all."""
     found: Lines = {}
     for name, one in report["files"].items():
         summary = one["summary"]
