@@ -8,7 +8,7 @@ import bpy
 import pytest
 from limb_ik.bake.baking import bake
 from limb_ik.bake.options import BakeOptions
-from limb_ik.rig import setup
+from limb_ik.rig import active, setup
 from limb_ik.rig.errors import LimbIKError
 
 import rigs
@@ -81,3 +81,43 @@ def test_a_chain_that_fails_on_frames_is_told_and_the_others_are_baked(body: Any
     keyed = {path for path, _ in rigs.keys(body) if "rotation" in path}
     assert any('"forearm.R"' in path for path in keyed)
     assert any('"forearm.L"' in path for path in keyed) == (word == "notes")
+
+
+def test_constraints_that_cannot_be_converted_stay_as_they_are(body: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    constraint = body.pose.bones["forearm.L"].constraints.new('IK')
+    constraint.target, constraint.chain_count = rigs.empty("Goal", (0.5, -0.3, 1.3)), 2
+    rigs.turn(body, "upper_arm.L", "X", 0.2)
+    rigs.update()
+    raw = tuple(body.pose.bones["upper_arm.L"].rotation_quaternion)
+    shown = rigs.evaluated_pose(body)
+
+    def refuse(*_: Any) -> Any:
+        raise LimbIKError("not today")
+
+    monkeypatch.setattr(setup, "add_chains", refuse)
+    with pytest.raises(RuntimeError, match="Not today"):
+        ops.limb_ik.convert_constraints(armature="Body")
+    rigs.update()
+    assert not constraint.mute
+    assert tuple(body.pose.bones["upper_arm.L"].rotation_quaternion) == raw
+    assert rigs.pose_distance(shown, rigs.evaluated_pose(body)) <= 1e-6
+
+
+@pytest.mark.parametrize("is_read", [False, True])
+def test_the_active_chain_is_known_before_the_rig_was_ever_evaluated(body: Any, is_read: bool) -> None:
+    """The sidebar is drawn in between: after a load, an undo, a setting by a script."""
+    goal = rigs.empty("Goal", (0.5, -0.3, 1.3))
+    rigs.add_chain_by_properties(body, "forearm.L", goal, end_bone="hand.L")
+    rigs.add_chain_by_properties(body, "shin.L", body, target_bone="foot.R")
+    if is_read:
+        rigs.update()
+    layer = bpy.context.view_layer
+    layer.objects.active = goal
+    assert active.active_tip(bpy.context, body) == "forearm.L"
+    assert active.active_armature(bpy.context) == body
+    layer.objects.active = body
+    for name, tip in {
+        "upper_arm.L": "forearm.L", "spine": "forearm.L", "hand.L": "forearm.L", "foot.R": "shin.L", "head": "",
+    }.items():  # fmt: skip
+        body.data.bones.active = body.data.bones[name]
+        assert active.active_tip(bpy.context, body) == tip, name
