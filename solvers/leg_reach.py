@@ -91,7 +91,8 @@ def _folded(leg: Leg, distance: float, fk: Tried) -> Shape:
 def _stepped(leg: Leg, distance: float, at: Tried, end: float, held: Sequence[float]) -> Tried:
     """One step toward ``end``: Newton's with a little more, so that it brackets, but no longer than ``MARCH``."""
     newton = _newton(leg, distance, at)
-    step = MARCH / fastest(leg)
+    speed = fastest(leg, at.amount, held, at.shape.stops)
+    step = MARCH / speed if speed > 0.0 else end - at.amount
     if newton is not None and newton > at.amount:
         step = min(step, 1.1 * (newton - at.amount))
     amount = min(end, at.amount + step)

@@ -173,17 +173,27 @@ def straightest(leg: Leg) -> float:
 
 def folds(leg: Leg) -> list[float]:
     """The amounts at which joints are folded, in order; each joint's own, whatever its limits."""
-    amounts = []
-    for bend in leg.bends:
-        rate = scaled(bend.rate, bend.share)
-        speed = dot(rate, rate)
-        if math.sqrt(speed) >= NO_RATE:
-            along = dot(bend.fk, rate)
-            left = max(FOLDED * FOLDED - dot(bend.fk, bend.fk), 0.0)
-            amounts.append((math.sqrt(along * along + speed * left) - along) / speed)
-    return sorted(amounts)
+    return sorted(amount for amount in map(_folds_at, leg.bends) if amount is not None)
 
 
-def fastest(leg: Leg) -> float:
-    """Rate of the joint that bends fastest, radians per unit of amount."""
-    return max((length(bend.rate) * bend.share for bend in leg.bends), default=0.0)
+def _folds_at(bend: Bend) -> float | None:
+    rate = scaled(bend.rate, bend.share)
+    speed = dot(rate, rate)
+    if math.sqrt(speed) < NO_RATE:
+        return None
+    along = dot(bend.fk, rate)
+    left = max(FOLDED * FOLDED - dot(bend.fk, bend.fk), 0.0)
+    return (math.sqrt(along * along + speed * left) - along) / speed
+
+
+def fastest(leg: Leg, amount: float, held: Sequence[float] = (), stops: Sequence[int] = ()) -> float:
+    """Rate of the joint that bends fastest from an amount on, radians per unit of amount.
+
+    Joints that are folded, held or at a limit (``stops``) by then don't count: the slow ones left would take for ever.
+    """
+    fast = 0.0
+    for index, bend in enumerate(leg.bends):
+        end = _folds_at(bend)
+        if end is not None and amount < end and (not held or amount < held[index]) and index + 1 not in stops:
+            fast = max(fast, length(bend.rate) * bend.share)
+    return fast

@@ -436,6 +436,16 @@ def test_hinges_pushed_through_straight_bend_the_way_they_may(least: float) -> N
     assert solution.status == Status.REACHED
 
 
+def test_a_joint_that_hardly_bends_beside_a_folded_one_takes_few_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rest bends of 90 and 0 degrees: the slow joint folds at 1,800 times the amount, and took 1,800 steps to there."""
+    calls = []
+    original = leg_reach.shape_at
+    monkeypatch.setattr(leg_reach, "shape_at", lambda *args: calls.append(0) or original(*args))
+    chain = bent(90.0, 0.0, rest=(90.0, 0.0))
+    leg.solve(chain, Goal(at(chain, 0.02)))
+    assert len(calls) <= 100
+
+
 def test_without_rest_a_straight_leg_goes_to_and_fro() -> None:
     chain = replace(bent(0.0, 0.0, 0.0), rest_heads=())
     bends = signed_bends(posed(chain, leg.solve(chain, Goal(at(chain, 0.8)))), Vector((1.0, 0.0, 0.0)))
