@@ -39,6 +39,7 @@ class _Result:
 
     work: Work
     table: dict[str, Floats]
+    straight: set[str]
     few: FewKeys | None
 
 
@@ -208,10 +209,10 @@ def _only(work: Work, reading: Reading, bones: Sequence[int], chains: Sequence[A
 
 
 def _result(work: Work, readings: Sequence[Reading], tolerance: float) -> _Result:
-    table = rotation_table(work, readings)
-    if not tolerance:
-        return _Result(work, table, None)
-    return _Result(work, table, few_keys(work, rows_of(work), readings, table, tolerance))
+    table = rotation_table(work, readings[::2] if tolerance else readings)  # few keys are read at half frames, too
+    straight = keys.straight_bones(work.obj, table, work.frames[0], work.frames[-1])
+    few = few_keys(work, rows_of(work), readings, table, tolerance, straight) if tolerance else None
+    return _Result(work, table, straight, few)
 
 
 def _write(result: _Result) -> int:
@@ -221,7 +222,8 @@ def _write(result: _Result) -> int:
         fk_pose.restore(obj)
     if result.few is not None:
         return keys.write_rotation_fits(obj, result.few.fits)
-    return keys.write_rotation_keys(obj, result.table, np.asarray(result.work.frames, dtype=np.float64))
+    frames = np.asarray(result.work.frames, dtype=np.float64)
+    return keys.write_rotation_keys(obj, result.table, frames, result.straight)
 
 
 def _partial_range(work: Work) -> list[str]:

@@ -46,6 +46,25 @@ class ChainMotion:
     carried: tuple[tuple[int, Floats], ...] = ()
 
 
+def reshaped(motion: ChainMotion, values: Sequence[Floats]) -> ChainMotion:
+    """The motion that a chain has with other rotation channels (as ``values`` of the motion)."""
+    count = len(motion.heads)
+    heads, frames = motion.heads.astype(np.float64), motion.frames.astype(np.float64).copy()
+    steps, turn = np.diff(heads, axis=1), np.tile(_NO_TURN, (count, 1))
+    carried = [(bone, points - heads[:, None, bone]) for bone, points in motion.carried]
+    found: list[tuple[int, Floats]] = []
+    for i, (before, after, mode) in enumerate(zip(motion.values, values, motion.modes, strict=True)):
+        frame = _unit(frames[:, i], _NO_TURN)
+        frames[:, i] = _product(turn, frame) if motion.follows_parent[i] else frame
+        old, new = _product(frame, to_quaternions(before, mode)), _product(frames[:, i], to_quaternions(after, mode))
+        turn = _product(new, _conjugate(old))
+        heads[:, i + 1] = heads[:, i] + _rotated(turn, steps[:, i])
+        for arms in (arms for bone, arms in carried if bone == i):
+            points = [heads[:, i] + _rotated(turn, arms[:, point]) for point in range(arms.shape[1])]
+            found.append((i, np.stack(points, axis=1)))
+    return replace(motion, heads=heads, frames=frames, values=tuple(values), carried=tuple(found))
+
+
 def chain_misses(motion: ChainMotion, side: float = 0.0) -> MissFunction:
     """A function that gives for candidate channels (rows × all channels) and the number of the first sample the misses.
 

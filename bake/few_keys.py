@@ -1,4 +1,4 @@
-"""A bake with few keys: each chain's curves stay within a length of what live IK shows.
+"""A bake with few keys: each chain's curves stay within a length of the full bake.
 
 Joins ``reduce`` and ``chain_error`` with what was read at frames and half frames. Where
 chains hang on chains, each gets its share of the length, so that the sum holds.
@@ -6,19 +6,24 @@ chains hang on chains, each gets its share of the length, so that the sum holds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .chain_error import ChainMotion, chain_error, chain_misses, fit_bones
+from .chain_error import ChainMotion, chain_error, chain_misses, fit_bones, reshaped
 from .key_table import Floats
-from .reading import Reading, Row, Work, above
-from .reduce import Fit, evaluate, sample_frames
+from .reading import Reading, Row, Work, above, rotation_table
+from .reduce import Fit, evaluate, reference, sample_frames, straight
+from .segment import MissFunction
 
 BESIDE = 0.15
 """How far beside each bone twist counts, as a part of the chain's length: 1e-3 of it lets a bone twist by 0.4°."""
+
+NEAR_LIVE = 0.5
+"""A full bake that is off live IK by less than this part of the tolerance can be kept near to both."""
+TINY = 1e-30
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +35,12 @@ class FewKeys:
 
 
 def few_keys(
-    work: Work, rows: Sequence[Row], readings: Sequence[Reading], table: Mapping[str, Floats], tolerance: float
+    work: Work,
+    rows: Sequence[Row],
+    readings: Sequence[Reading],
+    table: Mapping[str, Floats],
+    tolerance: float,
+    straight_bones: Collection[str] = (),
 ) -> FewKeys:
     """Few keys for the bones of one armature.
 
@@ -38,27 +48,48 @@ def few_keys(
         work: what is baked.
         rows: ``rows_of`` it.
         readings: at ``reduce.sample_frames`` of the work's frames.
-        table: ``rotation_table`` of these readings.
+        table: the full bake: ``rotation_table`` of the readings at the work's frames.
         tolerance: the largest miss of any joint or tip, in units of the world.
+        straight_bones: those of which the full bake has straight segments.
 
     Undefined input: what hangs on the armature through other objects, and bones below the
     end bone, are not measured; under uneven scale the miss is approximate.
     """
     scale = max(reading.scale for reading in readings) or 1.0
     upstream = [_hangs_on(work.obj, row, rows) for row in rows]
-    depths = _depths(upstream)
-    frames, fits = np.asarray(work.frames), dict[str, Fit]()
+    depths, frames = _depths(upstream), np.asarray(work.frames)
+    shown_live, fits = rotation_table(work, readings), dict[str, Fit]()
     errors: list[float] = []
     for number, row in enumerate(rows):
-        motion = _motion(work.obj, number, rows, upstream, readings, table)
-        share = tolerance / scale / depths[number]
+        live = _motion(work.obj, number, rows, upstream, readings, shown_live)
         names = [work.obj.pose.bones[bone].name for bone in row.bones]
-        found = fit_bones(frames, {name: table[name] for name in names}, chain_misses(motion, BESIDE), share)
+        full = {one: straight(table[one]) if one in straight_bones else reference(frames, table[one]) for one in names}
+        found, error = _fit(frames, live, full, tolerance / scale / depths[number])
         fits |= found
-        shown = np.hstack([evaluate(one, sample_frames(frames)) for one in found.values()])
-        errors.append(float(chain_error(motion)(shown).max()) * scale)
+        errors.append(error * scale)
     total = [errors[i] + sum(errors[above_it] for above_it in upstream[i]) for i in range(len(rows))]
     return FewKeys(fits, max(total, default=0.0))
+
+
+def _fit(
+    frames: Floats, live: ChainMotion, full: Mapping[str, Floats], tolerance: float
+) -> tuple[dict[str, Fit], float]:
+    """Fits of one chain's bones, and the largest miss from the full bake (by bone at ``sample_frames``)."""
+    motion = reshaped(live, list(full.values()))
+    misses = _beside_live(chain_misses(motion, BESIDE), live, motion, tolerance)
+    found = fit_bones(frames, full, misses, tolerance)
+    shown = np.hstack([evaluate(one, sample_frames(frames)) for one in found.values()])
+    return found, float(chain_error(motion)(shown).max())
+
+
+def _beside_live(misses: MissFunction, live: ChainMotion, full: ChainMotion, tolerance: float) -> MissFunction:
+    """Misses that count more where the full bake is off live IK between frames, so that both are kept to.
+
+    Where it is far off (targets keyed on every frame with straight segments, near a straight limb), it counts alone.
+    """
+    off = chain_error(full)(np.hstack(live.values))
+    weights = np.where(off < NEAR_LIVE * tolerance, tolerance / np.maximum(tolerance - off, TINY), 1.0)
+    return lambda candidate, first: misses(candidate, first) * weights[first : first + len(candidate), None, None]
 
 
 def _hangs_on(obj: Any, row: Row, rows: Sequence[Row]) -> set[int]:

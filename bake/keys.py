@@ -7,7 +7,7 @@ with its reason. This module must not sample, solve or decide which frames to ke
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -24,6 +24,7 @@ from .key_table import (
     Keys,
     key_frames,
     linear_keys,
+    read_table,
     replace_range,
     smooth_keys,
 )
@@ -33,6 +34,8 @@ from .writable import action_frame, check_writable
 _ROTATION_PATHS = {'QUATERNION': "rotation_quaternion", 'AXIS_ANGLE': "rotation_axis_angle"}
 _EULER_PATH = "rotation_euler"
 
+# Captured motion has a key a frame, or one every other.
+MOST_FRAMES = 0.4
 # Below this |sin(angle / 2)| an axis-angle's axis is rounding noise.
 _NO_AXIS = 1e-6
 
@@ -44,22 +47,19 @@ def rotation_path(bone: bpy.types.PoseBone) -> str:
 
 
 def write_rotation_keys(
-    obj: bpy.types.Object, values: Mapping[str, Floats], frames: Floats, is_smooth: bool = False
+    obj: bpy.types.Object, values: Mapping[str, Floats], frames: Floats, straight: Collection[str] = ()
 ) -> int:
     """Keys the rotation of bones, every frame given; keys that the range held before are replaced.
 
-    Segments are straight, as in Blender's own bakes: there is a key on every frame,
-    nothing swings over between them, and captured motion, which is imported with
-    straight segments, is the same between frames too. ``is_smooth``: Bézier segments
-    whose handles lie on the curve of ``reduce.reference``, nearer between frames to
-    motion that is smooth.
+    Segments are Bézier whose handles lie on the curve of ``reduce.reference``: between frames, too, that is where
+    smooth motion is. Those of the bones in ``straight`` (see ``straight_bones``) are straight.
 
     Args:
         obj: the armature object.
         values: by bone name, frames × 4 (quaternion w x y z; axis-angle: angle and
             axis) or frames × 3 (Euler), as the bone's rotation mode says.
         frames: rising, in scene time; first and last are the range.
-        is_smooth: see above.
+        straight: names of bones, see above.
 
     Returns:
         How many keys were written.
@@ -74,9 +74,30 @@ def write_rotation_keys(
     paths = {name: rotation_path(_bone(obj, name)) for name in values}
     for (name, index), column in channels.items():
         curve = compat.ensure_fcurve(obj, paths[name], index, name)
-        _write_channel(obj, curve, smooth_keys(frames, column) if is_smooth else linear_keys(frames, column))
+        _write_channel(obj, curve, linear_keys(frames, column) if name in straight else smooth_keys(frames, column))
     _tag(obj)
     return len(channels) * len(frames)
+
+
+def straight_bones(obj: bpy.types.Object, names: Iterable[str], first: float, last: float) -> set[str]:
+    """Bones whose rotation has keys on most frames of a range (scene time) and no Bézier segment: captured motion.
+
+    Baked straight, too, it is the same between frames.
+    """
+    curves, anim = compat.fcurves_of(obj), obj.animation_data
+    if anim is None:
+        return set()
+    start, end = sorted(action_frame(anim, frame) for frame in (first, last))
+    paths = {rotation_path(_bone(obj, name)): name for name in names}
+    kinds: dict[str, set[int]] = {}
+    most = MOST_FRAMES * (end - start)
+    for curve in curves:
+        if curve.data_path in paths:
+            table = read_table(curve)
+            inside = (table["co"][:, 0] > start - SAME_FRAME) & (table["co"][:, 0] < end + SAME_FRAME)
+            found = table["interpolation"][inside, 0].tolist() if inside.sum() > most else [BEZIER]
+            kinds.setdefault(paths[curve.data_path], set()).update(found)
+    return {name for name, found in kinds.items() if BEZIER not in found}
 
 
 def write_rotation_fits(obj: bpy.types.Object, fits: Mapping[str, Fit]) -> int:

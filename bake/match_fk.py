@@ -120,7 +120,7 @@ def write_all(rotations: Sequence[RotationKeys], controls: Sequence[ControlKeys]
         LimbIKError: a key can't be written; nothing was changed.
     """
     check_all(rotations, controls)
-    written = sum(keys.write_rotation_keys(one.obj, one.rows, one.frames) for one in rotations)
+    written = sum(keys.write_rotation_keys(one.obj, one.rows, one.frames, one.rows.keys()) for one in rotations)
     return written + write_controls(controls)
 
 

@@ -71,6 +71,11 @@ def sample_frames(frames: Floats) -> Floats:
     return _with_middles(frames, (frames[1:] + frames[:-1]) / 2.0)
 
 
+def straight(values: Floats) -> Floats:
+    """A full bake of straight segments at ``sample_frames`` (samples × channels)."""
+    return _with_middles(values, (values[1:] + values[:-1]) / 2.0)
+
+
 def reference(frames: Floats, values: Floats) -> Floats:
     """The full bake at ``sample_frames`` (samples × channels), smooth between the frames.
 

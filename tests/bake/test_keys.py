@@ -103,7 +103,7 @@ def fk_keys(obj: bpy.types.Object, frames: tuple[float, ...] = (-4.25, 1.0, 4.0,
 
 def test_without_animation_data_everything_is_made() -> None:
     obj = armature()
-    written = keys.write_rotation_keys(obj, {"up": rotations(), "lo": rotations(speed=-0.2)}, FRAMES)
+    written = keys.write_rotation_keys(obj, {"up": rotations(), "lo": rotations(speed=-0.2)}, FRAMES, {"lo"})
     assert written == key_count(obj) == 80
     assert obj.animation_data.action.name == "RigAction"
     if compat.HAS_SLOTS:
@@ -112,6 +112,26 @@ def test_without_animation_data_everything_is_made() -> None:
     for frame, row in zip(FRAMES, rotations(), strict=True):
         assert shown(obj, "up", frame) == pytest.approx(row, abs=FLOAT32)
     assert shown(obj, "lo", 3.5) == pytest.approx(rotations(speed=-0.2)[2:4].mean(axis=0), abs=FLOAT32)
+
+
+def test_between_frames_smooth_motion_is_smooth() -> None:
+    obj, frames = armature(), np.arange(1.0, 11.0)
+    keys.write_rotation_keys(obj, {"up": rotations(frames)}, frames)
+    straight = rotations(frames)[4:6].mean(axis=0)
+    wanted = rotations(np.array([5.5]))[0]
+    assert np.abs(shown(obj, "up", 5.5) - wanted).max() < 0.1 * np.abs(straight - wanted).max()
+
+
+@pytest.mark.parametrize(("interpolation", "step"), [('LINEAR', 1), ('LINEAR', 2), ('LINEAR', 4), ('BEZIER', 1)])
+def test_captured_motion_has_straight_keys_on_most_frames(interpolation: str, step: int) -> None:
+    obj = armature()
+    for frame in FRAMES[::step]:
+        obj.pose.bones["up"].keyframe_insert("rotation_quaternion", frame=frame)
+    for curve in compat.fcurves_of(obj):
+        for key in curve.keyframe_points:
+            key.interpolation = interpolation
+    found = keys.straight_bones(obj, ["up", "lo"], FRAMES[0], FRAMES[-1])
+    assert found == ({"up"} if interpolation == 'LINEAR' and step < 4 else set())
 
 
 @pytest.mark.parametrize(("mode", "width"), [('QUATERNION', 4), ('AXIS_ANGLE', 4), ('XYZ', 3), ('ZYX', 3)])
@@ -213,7 +233,7 @@ def test_in_nla_tweak_mode_keys_land_where_the_strip_plays_them(reverse: bool) -
     anim.nla_tracks.active = track
     anim.use_tweak_mode = True
     frames = np.arange(31.0, 72.0)
-    keys.write_rotation_keys(obj, {"up": rotations(frames)}, frames)
+    keys.write_rotation_keys(obj, {"up": rotations(frames)}, frames, {"up"})
     assert keys.keyed_frames(obj, ["up"], 31, 71) == pytest.approx(frames)
     anim.use_tweak_mode = False
     for frame in (31, 40, 55.5, 70):

@@ -221,7 +221,7 @@ def test_modifiers_that_act_between_few_keys_are_refused() -> None:
 
 def test_a_smooth_full_bake_is_the_reference() -> None:
     obj, values = armature(), walk(FRAMES)
-    keys.write_rotation_keys(obj, {"up": values[:, :4]}, FRAMES, is_smooth=True)
+    keys.write_rotation_keys(obj, {"up": values[:, :4]}, FRAMES)
     expected = reduce.reference(FRAMES, values)[:, :4]
     assert played(obj, "up", reduce.sample_frames(FRAMES)) == pytest.approx(expected, abs=BLENDER)
     for curve in compat.fcurves_of(obj):

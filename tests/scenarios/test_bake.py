@@ -514,6 +514,35 @@ def world_joints(obj: bpy.types.Object, frames: Sequence[float]) -> np.ndarray:
     return np.array([[(*bone.head, *bone.tail) for bone in pose.values()] for pose in poses]).reshape(len(poses), -1, 3)
 
 
+def fully_baked(obj: bpy.types.Object) -> np.ndarray:
+    """Joints at frames and half frames as a full bake has them; the armature is as before afterwards."""
+    own = animation(obj)
+    baked(obj, last=30)
+    whole = world_joints(obj, HALVES)
+    put_animation(obj, own)
+    return whole
+
+
+def animation(obj: bpy.types.Object) -> Any:
+    """A copy of the armature's action; None without one."""
+    anim = obj.animation_data
+    return anim.action.copy() if anim is not None and anim.action is not None else None
+
+
+def put_animation(obj: bpy.types.Object, action: Any) -> None:
+    """The armature as before a bake that muted its chains."""
+    anim: Any = obj.animation_data_create()
+    anim.action = action
+    if action is not None and compat.HAS_SLOTS:
+        anim.action_slot = action.slots[0]
+    for bone in obj.pose.bones:
+        bone.limb_ik_mute = False
+        if action is None:
+            rigs.write_rotation(bone, Quaternion())
+            bone.rotation_axis_angle = (0.0, 0.0, 1.0, 0.0)  # as Blender makes it
+    rigs.update()
+
+
 def waving(target: bpy.types.Object, centre: Sequence[float], size: float) -> None:
     for frame in range(1, 31):
         angle = frame / 5.0
@@ -530,10 +559,10 @@ def test_few_keys_stay_within_what_was_asked_for(mode: str, scale: float, unit: 
     for bone in obj.pose.bones:
         bone.rotation_mode = mode
     waving(target, Vector((0.3, -0.2, 1.2)) * scale, 0.25 * scale)
-    live = world_joints(obj, HALVES)
+    whole = fully_baked(obj)
     asked = 0.005 * scale * unit
     report = baked(obj, last=30, reduce=asked)
-    misses = np.linalg.norm(world_joints(obj, HALVES) - live, axis=2)
+    misses = np.linalg.norm(world_joints(obj, HALVES) - whole, axis=2)
     assert misses.max() * unit <= asked
     assert misses.max() * unit == pytest.approx(report.error, rel=0.02, abs=2e-6 * scale * unit)
     assert report.keys_before == 30 * (9 if mode == "XYZ" else 12)
@@ -548,9 +577,9 @@ def test_few_keys_of_a_chain_on_a_chain_share_what_was_asked_for() -> None:
     waving(hand, (0.3, -1.3, 1.1), 0.2)
     rigs.add_chain_by_properties(obj, "b3", spine, None, chain_length=3, solver="FABRIK")
     rigs.add_chain_by_properties(obj, "b5", hand, None)
-    live = world_joints(obj, HALVES)
+    whole = fully_baked(obj)
     report = baked(obj, last=30, reduce=0.02)
-    misses = np.linalg.norm(world_joints(obj, HALVES) - live, axis=2)[:, :5]
+    misses = np.linalg.norm(world_joints(obj, HALVES) - whole, axis=2)[:, :5]
     assert report.chains == 2
     assert 0.004 < misses.max() <= report.error <= 0.02
     assert report.keys < report.keys_before
@@ -758,11 +787,11 @@ def test_parts_read_apart_give_the_keys_of_one_bake(count: int, reduce: float, t
         path = tmp_path / f"{number}.json"
         path.write_text(parts.to_text(read_part(bpy.context, [obj], options, number, count)))
         read.append(parts.from_file(path))
-    before = rotation_keys(obj)
+    before, own = rotation_keys(obj), animation(obj)
     bake(bpy.context, [obj], options)
     whole = rotation_keys(obj)
     assert whole != before
-    rigs.bone(obj, "lo").limb_ik_mute = False
+    put_animation(obj, own)
     seen: list[int] = []
     bake(bpy.context, [obj], options, lambda done, total: seen.append(total), read)
     assert seen == []  # nothing was read again
@@ -980,3 +1009,26 @@ def test_limbs_that_reach_for_bones_are_read_in_one_go_as_frame_by_frame(
         rigs.frame_set(frame)
         assert rigs.joint_distance(pose, rigs.evaluated_pose(obj)) <= 2e-6
         assert rigs.pose_distance(pose, rigs.evaluated_pose(obj)) <= EXACT
+
+
+@pytest.mark.parametrize("interpolation", ["LINEAR", "BEZIER"])
+@pytest.mark.parametrize("space", ["WORLD", "FK"])
+def test_few_keys_of_captured_motion_keep_to_the_full_bake(space: str, interpolation: str) -> None:
+    """Keys on every frame, straight as files bring them or not: the full bake counts between frames, too."""
+    obj, target = rigs.rig("L2B", root=True), rigs.empty("T", (0.1, -0.5, 1.2))
+    for number, name in enumerate(("root", "up", "lo", "hand")):
+        for frame in range(1, 31):
+            angle = 0.3 * math.sin(frame / 4.0 + number) + 0.03 * math.sin(2.1 * frame)
+            rigs.key_rotation(rigs.bone(obj, name), frame, Quaternion((1, 0.2 * number, 0), angle), interpolation)
+    for frame in range(1, 31):
+        rigs.key_location(target, frame, (0.1, -0.5, 1.2 + 0.2 * math.sin(frame / 3.0)), interpolation)
+    rigs.add_chain_by_properties(obj, "lo", target, target_space=space, end_bone="hand", end_rotation="TARGET")
+    whole = fully_baked(obj)
+    report = baked(obj, last=30, reduce=0.01)
+    misses = np.linalg.norm(world_joints(obj, HALVES) - whole, axis=2)
+    assert misses.max() <= report.error + 2e-6 <= 0.01
+    assert report.keys < report.keys_before
+    kinds = {
+        key.interpolation for curve in rigs.curves(obj) if '"lo"' in curve.data_path for key in curve.keyframe_points
+    }
+    assert kinds == {'BEZIER'}
