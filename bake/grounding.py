@@ -27,7 +27,7 @@ from .plant_keys import OnSpan
 from .plant_work import Work
 from .planting import PlantReport
 from .ranges import frames_between
-from .switching import is_on_at
+from .switch_times import is_on_at
 from .terrain import Terrain, Walker
 
 # Part of the leg's length: a floor this near the armature's origin is the origin's height.

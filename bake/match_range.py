@@ -145,12 +145,17 @@ def owner_of_control(control: Control) -> Any:
     return match.owner_of(object_at(control[0]), control[1])
 
 
+def path_to(control: Control) -> str:
+    """What the data paths of a target or pole begin with, from its object."""
+    return f'pose.bones["{bpy.utils.escape_identifier(control[1])}"].' if control[1] else ""
+
+
 def control_keys(samples: Sequence[dict[Control, match.Channels]], frames: Floats) -> list[ControlKeys]:
     """Keys for targets and poles: location and rotation of each, continuous in time."""
     found = []
     for control in samples[0]:
         owner, obj = owner_of_control(control), object_at(control[0])
-        prefix = f'pose.bones["{bpy.utils.escape_identifier(control[1])}"].' if control[1] else ""
+        prefix = path_to(control)
         group = control[1] or "Object Transforms"
         locations = np.array([sampled[control].location for sampled in samples])
         turns = np.array([sampled[control].rotation for sampled in samples], dtype=np.float64)

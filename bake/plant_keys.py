@@ -20,7 +20,7 @@ from ..rig.session import object_at
 from ..solvers import rotations
 from . import keys
 from .key_table import SAME_FRAME, Floats
-from .switching import is_on_at, path_of
+from .switch_times import is_on_at, path_of
 from .writable import action_frame, check_writable
 
 # Relative to the numbers themselves: keys this near are the same value in float32.

@@ -22,7 +22,7 @@ from ..solvers.holding import Held
 from . import plant_keys
 from .feet import FootMotion, blend_frames
 from .plant_keys import ControlKeys, OnSpan
-from .switching import ROUNDING, is_on_at
+from .switch_times import ROUNDING, is_on_at
 
 
 @dataclass(frozen=True)

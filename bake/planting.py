@@ -27,7 +27,7 @@ from .feet import FootMotion, blend_frames, pinnable, read_feet
 from .plant_keys import OnSpan
 from .plant_work import Hold, lead_of, turns_of, work_of, write
 from .ranges import frames_between
-from .switching import is_on_at
+from .switch_times import is_on_at
 
 # Frames between two contacts of one limb that still count as one.
 SAME_CONTACT_GAP = 1.0

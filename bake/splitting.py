@@ -5,6 +5,7 @@ What is keyed from some frame on must not bend the animation before it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
@@ -24,7 +25,7 @@ def split(obj: Any, path: str, frame: float) -> bool:
     Left alone are curves with modifiers, of samples, with handles that cross far, and with other segments than
     Bézier, straight and held ones.
     """
-    curves = [one for one in compat.fcurves_of(obj) if one.data_path == path]
+    curves = _curves(obj, path)
     if not curves:
         return False
     at = action_frame(obj.animation_data, frame)
@@ -32,12 +33,82 @@ def split(obj: Any, path: str, frame: float) -> bool:
     return all(have_keys)
 
 
-def hold(obj: Any, path: str, frame: float) -> None:
-    """From the key at a frame of the scene to the next a property doesn't change."""
+def has_key(obj: Any, path: str, frame: float) -> bool:
+    """Whether any channel of a property has a key at a frame of the scene."""
+    at = action_frame(obj.animation_data, frame) if obj.animation_data else frame
+    return any((np.abs(key_frames(one) - at) < SAME_FRAME).any() for one in _curves(obj, path))
+
+
+def hold(obj: Any, path: str, frame: float, *, is_own: bool) -> None:
+    """From the key at a frame of the scene to the next a property doesn't change.
+
+    ``is_own``: the key was made for this; free handles, which do nothing beside a held segment, say so to ``join``.
+    """
     at = action_frame(obj.animation_data, frame)
-    for curve in [one for one in compat.fcurves_of(obj) if one.data_path == path]:
+    for curve in _curves(obj, path):
         for number in np.flatnonzero(np.abs(key_frames(curve) - at) < SAME_FRAME):
             curve.keyframe_points[int(number)].interpolation = 'CONSTANT'
+            if is_own:
+                _free(curve.keyframe_points[int(number)])
+
+
+def join(obj: Any, path: str, frame: float, made: Sequence[float] = (), *, is_split: bool = False) -> dict[int, float]:
+    """Take away a key that was made to hold a property at a frame, and those that were made with it.
+
+    Where they divided a segment it is the one that it was. A key that was there before ``hold`` stays, held no more.
+    ``is_split``: those made with it are keys of ``split`` too, and one that was there before stays.
+
+    Returns:
+        By index what channels were held at of which no key is left.
+    """
+    if obj.animation_data is None:
+        return {}
+    at, *others = (action_frame(obj.animation_data, one) for one in (frame, *made))
+    emptied = {}
+    for curve in _curves(obj, path):
+        numbers = np.flatnonzero(np.abs(key_frames(curve) - at) < SAME_FRAME)
+        if len(numbers) and curve.keyframe_points[int(numbers[0])].interpolation == 'CONSTANT':
+            value = curve.keyframe_points[int(numbers[0])].co.y
+            _join(curve, int(numbers[0]), others, is_split)
+            if not len(curve.keyframe_points):
+                emptied[curve.array_index] = value
+                compat.remove_fcurve(obj, curve)
+    return emptied
+
+
+def _curves(obj: Any, path: str) -> list[bpy.types.FCurve]:
+    return [one for one in compat.fcurves_of(obj) if one.data_path == path]
+
+
+def _is_own(key: Any) -> bool:
+    return bool(key.handle_left_type == key.handle_right_type == 'FREE')
+
+
+def _join(curve: bpy.types.FCurve, held: int, frames: Sequence[float], is_split: bool) -> None:
+    points: Any = curve.keyframe_points
+    made = [number for number, x in enumerate(key_frames(curve)) if any(abs(x - at) < SAME_FRAME for at in frames)]
+    if is_split and held:
+        made = [number for number in made if points[number].handle_left_type == 'FREE']
+    kind = points[made[-1] if made else max(held - 1, 0)].interpolation
+    for number in made[::-1]:
+        _take_out(points, number, kind if is_split else "")
+    if _is_own(points[held]):
+        _take_out(points, held, kind)
+    else:
+        points[held].interpolation = points[held - 1].interpolation if held else kind
+    curve.update()
+
+
+def _take_out(points: Any, number: int, kind: str) -> None:
+    """Remove a key; two parts of a Bézier segment become one again by the parts' share that the key's handles show."""
+    key = points[number]
+    behind, ahead = key.co.x - key.handle_left.x, key.handle_right.x - key.co.x
+    is_inner = 0 < number < len(points) - 1 and kind == 'BEZIER' and key.handle_left_type == 'FREE'
+    if is_inner and min(behind, ahead) > 0.0:
+        share, before, after = behind / (behind + ahead), points[number - 1], points[number + 1]
+        before.handle_right = before.co + (before.handle_right - before.co) / share
+        after.handle_left = after.co + (after.handle_left - after.co) / (1.0 - share)
+    points.remove(key, fast=True)
 
 
 def _split(curve: bpy.types.FCurve, at: float) -> bool:
@@ -54,7 +125,9 @@ def _split(curve: bpy.types.FCurve, at: float) -> bool:
             return False
     elif points[after - 1].interpolation in ('LINEAR', 'CONSTANT'):
         value, interpolation = curve.evaluate(at), points[after - 1].interpolation
-        points.insert(at, value, options={'FAST'}).interpolation = interpolation
+        key = points.insert(at, value, options={'FAST'})
+        key.interpolation = interpolation
+        _free(key)
     else:
         return False
     curve.update()
@@ -67,7 +140,9 @@ def _insert_flat(curve: bpy.types.FCurve, at: float, end: Any) -> bool:
     _free(end)
     if at > end.co.x:
         end.interpolation = 'LINEAR'
-    curve.keyframe_points.insert(at, value, options={'FAST'}).interpolation = 'LINEAR'
+    key = curve.keyframe_points.insert(at, value, options={'FAST'})
+    key.interpolation = 'LINEAR'
+    _free(key)
     curve.update()
     return True
 

@@ -2,45 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
-import bpy
 import numpy as np
 
-from ..rig import channels, compat, fk_pose, match
-from ..rig.chains import ChainSetup, setup_of
+from ..rig import compat, fk_pose, match
+from ..rig.chains import setup_of
 from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation
 from ..rig.sampling import sample
 from ..rig.session import object_at
 from .jobs import Asked, Job, jobs_of
-from .key_table import SAME_FRAME, Floats, key_frames
+from .key_table import SAME_FRAME, key_frames
 from .keys import rotation_path
-from .match_fk import RotationKeys, Turns, check_all, look_at_seen, offsets_of, rotation_rows, turns_of, write_all
+from .match_fk import RotationKeys, Turns, check_all, look_at_seen, offsets_of, rotation_rows, turns_of
 from .match_range import Control, ControlKeys, control_keys, read_controls
-from .splitting import hold, split
+from .switch_keys import forget, key_back, key_switch, write
+from .switch_times import Switch, path_of, planned
 from .writable import action_frame, check_own_keys, check_writable
 
 SIDES = ('IK', 'FK', 'TOGGLE')
 EASES = ('AUTO', 'ARRIVE', 'LEAVE')
-# A blend time that is a whole number of frames but for rounding takes no frame more.
-ROUNDING = 1e-6
 # Keys of motion captured at other rates lie between frames.
 HALF_FRAME = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Switch:
-    """One chain's change: ``frame`` is where its key goes, ``over`` where the change is complete."""
-
-    obj: bpy.types.Object
-    chain: ChainSetup
-    is_on: bool
-    frame: float
-    over: float
 
 
 def switch(
@@ -81,8 +66,8 @@ def switch_all(
         if value not in known:
             raise LimbIKError(f"a switch can be {', '.join(known)}, not {value!r}")
     frame = context.scene.frame_current_final
-    planned = [_planned(context, job.obj, chain, to, ease, frame) for job in jobs_of(asked) for chain in job.chains]
-    switches = [one for one in planned if one is not None]
+    found = [planned(context, job.obj, chain, to, ease, use_match) for job in jobs_of(asked) for chain in job.chains]
+    switches = [one for one in found if one is not None]
     if not switches:
         names = ", ".join(f"'{one.obj.name}'" for one in asked)
         raise LimbIKError(f"the chains of {names} are on {to} at frame {frame:g} already")
@@ -92,33 +77,8 @@ def switch_all(
     if use_match:
         _match(context, switches)
     for one in switches:
-        _key(one.obj, one)
+        (key_back if one.is_back else key_switch)(one.obj, one)
     return switches
-
-
-def path_of(chain: ChainSetup) -> str:
-    """Data path of a chain's switch, from the object."""
-    return f'pose.bones["{bpy.utils.escape_identifier(chain.tip)}"].limb_ik_use_ik'
-
-
-def _planned(context: Any, obj: Any, chain: ChainSetup, to: str, ease: str, frame: float) -> Switch | None:
-    is_on = to == 'IK' if to != 'TOGGLE' else not is_on_at(obj, chain, frame)
-    if is_on == is_on_at(obj, chain, frame):
-        return None
-    render = context.scene.render
-    lead = math.ceil(chain.blend_time * render.fps / render.fps_base - ROUNDING)
-    arrives = ease == 'ARRIVE' or (ease == 'AUTO' and is_on)
-    first = frame - lead if arrives else frame
-    return Switch(obj, chain, is_on, first, first + lead)
-
-
-def is_on_at(obj: Any, chain: ChainSetup, frame: float) -> bool:
-    """Whether ``use_ik`` is on at a frame, as animated."""
-    found = channels.boolean_changes(obj, path_of(chain), frame - 1.0, frame)
-    if found is None:
-        tip: Any = obj.pose.bones[chain.tip]
-        return bool(tip.limb_ik_use_ik)
-    return found[0] if not found[1] else found[1][-1][1] > 0
 
 
 def _match(context: Any, switches: Sequence[Switch]) -> None:
@@ -130,8 +90,9 @@ def _match(context: Any, switches: Sequence[Switch]) -> None:
     frame = context.scene.frame_current_final
     controls: list[ControlKeys] = []
     rotations: list[RotationKeys] = []
-    for obj, first, is_on in dict.fromkeys((one.obj, one.frame, one.is_on) for one in switches):
-        group = [one for one in switches if (one.obj, one.frame, one.is_on) == (obj, first, is_on)]
+    ahead = [one for one in switches if not one.is_back]
+    for obj, first, is_on in dict.fromkeys((one.obj, one.frame, one.is_on) for one in ahead):
+        group = [one for one in ahead if (one.obj, one.frame, one.is_on) == (obj, first, is_on)]
         if is_on:
             chains = [one.chain for one in group if one.chain.target_space != 'FK']
             controls += _targets_waiting(context, Job(obj, chains), first, frame) if chains else []
@@ -141,36 +102,9 @@ def _match(context: Any, switches: Sequence[Switch]) -> None:
         rotations += turned
         controls += put_back
     check_all(rotations, controls)
-    _write(rotations, controls)
-
-
-def _write(rotations: Sequence[RotationKeys], controls: Sequence[ControlKeys]) -> None:
-    """Write keys; what is keyed already is kept as it is up to the first of their frames, and held from there on."""
-    edges = [_edge(one.obj, _path(one.obj, name), one.frames) for one in rotations for name in one.rows]
-    edges += [_edge(one.obj, one.path, one.frames) for one in controls]
-    kept = {edge[:2] for edge in edges if split(*edge)}
-    turns = [
-        RotationKeys(one.obj, {name: values[skip:]}, one.frames[skip:])
-        for one in rotations
-        for name, values in one.rows.items()
-        for skip in [int((one.obj, _path(one.obj, name)) in kept)]
-    ]
-    places = [
-        replace(one, values=one.values[skip:], frames=one.frames[skip:])
-        for one in controls
-        for skip in [int((one.obj, one.path) in kept)]
-    ]
-    write_all(turns, places)
-    for edge in edges:
-        hold(*edge)
-
-
-def _path(obj: Any, bone_name: str) -> str:
-    return rotation_path(obj.pose.bones[bone_name])
-
-
-def _edge(obj: bpy.types.Object, path: str, frames: Floats) -> tuple[bpy.types.Object, str, float]:
-    return obj, path, float(frames[0])
+    for one in switches:
+        forget(one)
+    write(rotations, controls)
 
 
 def _goes_on(one: Switch, frame: float) -> bool:
@@ -226,27 +160,3 @@ def _fk_as_seen(context: Any, job: Job, first: float, frame: float) -> tuple[lis
     at = np.array([first - 1.0, *frames])
     rows = rotation_rows(job.obj, [{bone: before[bone] for bone in turns[0]}, *turns])
     return [RotationKeys(job.obj, rows, at)], control_keys([offsets, *(one.controls for one in seen)], at)
-
-
-def _key(obj: Any, one: Switch) -> None:
-    """Key the switch, held until the next key; keys up to where the change is complete would undo it and go."""
-    path = path_of(one.chain)
-    was_on = is_on_at(obj, one.chain, one.frame - 1.0)
-    curve = compat.ensure_fcurve(obj, path, 0, one.chain.tip)
-    anim: Any = obj.animation_data
-    first, over = action_frame(anim, one.frame), action_frame(anim, one.over)
-    points: Any = curve.keyframe_points
-    for point in [key for key in points if first - SAME_FRAME <= key.co.x <= over + SAME_FRAME][::-1]:
-        points.remove(point, fast=True)
-    preceding = [key for key in points if key.co.x < first - SAME_FRAME]
-    if not preceding or preceding[-1].interpolation != 'CONSTANT':
-        _insert(points, action_frame(anim, one.frame - 1.0), was_on)
-    _insert(points, first, one.is_on)
-    curve.update()
-    compat.ensure_action(obj).action.update_tag()
-    obj.update_tag(refresh={'TIME'})
-
-
-def _insert(points: Any, frame: float, is_on: bool) -> None:
-    key = points.insert(frame, float(is_on), options={'FAST'})
-    key.interpolation = 'CONSTANT'

@@ -9,6 +9,7 @@ from bpy.props import BoolProperty, EnumProperty
 
 from ..bake import switching
 from ..bake.jobs import Asked
+from ..bake.switch_times import Switch
 from .arguments import listed
 from .on_rigs import OnRigs
 
@@ -26,6 +27,8 @@ EASES = (
     ),
     ('LEAVE', "Leave", "Begins at this frame"),
 )
+# To IK or not, and whether a change is taken back.
+KINDS = ((True, False), (False, False), (True, True), (False, True))
 
 
 class LIMB_IK_OT_switch(OnRigs, bpy.types.Operator):
@@ -52,13 +55,16 @@ class LIMB_IK_OT_switch(OnRigs, bpy.types.Operator):
     def work(self, context: Any) -> str:
         asked = [Asked(obj, tips) for obj, tips in self.asked(context)]
         done = switching.switch_all(context, asked, self.to, ease=self.ease, use_match=self.match)
-        return "; ".join(_said(done, side) for side in (True, False) if any(one.is_on == side for one in done))
+        groups = [[one for one in done if (one.is_on, one.is_back) == kind] for kind in KINDS]
+        return "; ".join(_said(done, own) for own in groups if own)
 
 
-def _said(done: list[switching.Switch], is_on: bool) -> str:
+def _said(done: list[Switch], own: list[Switch]) -> str:
     """What was switched to one side, and over which frames."""
-    own = [one for one in done if one.is_on == is_on]
     several = len({one.obj.name for one in done}) > 1
-    names = [f"{one.obj.name}: {one.chain.tip}" if several else one.chain.tip for one in own]
+    names = listed(f"{one.obj.name}: {one.chain.tip}" if several else one.chain.tip for one in own)
     first, over = min(one.frame for one in own), max(one.over for one in own)
-    return f"{'IK' if is_on else 'FK'} for {listed(names)}: frames {first:g} to {over:g}"
+    side, other = ('IK', 'FK') if own[0].is_on else ('FK', 'IK')
+    if own[0].is_back:
+        return f"{side} for {names} as before: the change to {other} at frame {first:g} is taken back"
+    return f"{side} for {names}: frames {first:g} to {over:g}"
