@@ -15,17 +15,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import bpy
-from mathutils import Matrix, Vector
+from mathutils import Vector
 
-from ..solvers import rotations
 from . import carry, chains, channels, fk_pose, influence, marks, match, posed_chain, setup, solve_chain
 from .errors import LimbIKError
 from .limits_from import limits_from_ik, limits_from_rotation
+from .native_pose import aim_along, miss, row, seen_rotations, with_hinge
 from .setup import ChainPlan
 from .spaces import to_armature
-
-# A bend whose normal is shorter than this (0.06°) has no direction to keep as the hinge.
-NO_BEND = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +102,13 @@ def _why_not(constraint: Any, tip: Any) -> str:
 
 
 def _native(obj: Any, bone: Any, constraint: Any, tip: Any) -> Native:
-    row = [tip, *tip.parent_recursive]
-    length = min(constraint.chain_count or len(row), len(row))
+    above = [tip, *tip.parent_recursive]
+    length = min(constraint.chain_count or len(above), len(above))
     solver = {1: 'LOOK_AT', 2: 'TWO_BONE'}.get(length, 'FABRIK')
     end = "" if constraint.use_tail else bone.name
     plan = ChainPlan(tip.name, solver, length, end, use_pole=constraint.pole_target is not None)
     notes = []
-    if constraint.use_stretch and any(one.ik_stretch > 0.0 for one in row[:length]):
+    if constraint.use_stretch and any(one.ik_stretch > 0.0 for one in above[:length]):
         notes.append(f"'{tip.name}' no longer stretches")
     if constraint.use_rotation:
         notes.append(f"'{tip.name}' no longer turns with the target")
@@ -126,8 +123,9 @@ def _convert_all(context: Any, obj: Any, found: Sequence[Native], result: Conver
     """All or none: a chain that can't be added puts constraints and FK back."""
     with _in_full(context, obj, found):
         posed = obj.evaluated_get(context.evaluated_depsgraph_get())
-        plans = [_with_hinge(posed, one.plan) for one in found]
-        seen = _seen_rotations(obj, posed, plans)
+        plans = [with_hinge(posed, one.plan) for one in found]
+        seen = seen_rotations(obj, posed, plans)
+        misses = {one.plan.tip: miss(obj, posed, one.plan, _constraint(obj, one)) for one in found}
     before = {name: fk_pose.read_raw(obj.pose.bones[name]) for name in seen}
     for one in found:
         _constraint(obj, one).mute = True
@@ -144,8 +142,8 @@ def _convert_all(context: Any, obj: Any, found: Sequence[Native], result: Conver
     for one in found:
         note = _take_over(context, obj, one)
         result.tips.append(one.plan.tip)
-        result.notes.extend((*one.notes, note) if note else one.notes)
-    in_part = {bone.name for one in found if one.is_partial for bone in _row(obj, one.plan)}
+        result.notes.extend(filter(None, (*one.notes, note, misses[one.plan.tip])))
+    in_part = {bone.name for one in found if one.is_partial for bone in row(obj, one.plan)}
     _write(obj, {name: raw for name, raw in before.items() if name in in_part})
     result.notes.extend(f"'{name}' keeps its keys as FK" for name in seen if _is_animated(obj, name))
 
@@ -177,57 +175,10 @@ def _is_animated(obj: Any, name: str) -> bool:
     return any(found == path for found, _ in channels.animated_paths(obj))
 
 
-def _row(obj: Any, plan: ChainPlan) -> list[Any]:
-    tip = obj.pose.bones[plan.tip]
-    return [tip, *tip.parent_recursive][: plan.chain_length]
-
-
-def _seen_rotations(obj: Any, evaluated: Any, plans: Sequence[ChainPlan]) -> dict[str, fk_pose.Raw]:
-    """Raw local rotation of every bone of the chains as constraints have posed it."""
-    found = {}
-    for plan in plans:
-        for bone in _row(obj, plan):
-            posed = evaluated.pose.bones[bone.name]
-            local = rotations.from_matrix(_local(posed))
-            found[bone.name] = fk_pose.to_raw(local, bone.rotation_mode, fk_pose.read_raw(bone))
-    return found
-
-
-def _local(posed: Any) -> Matrix:
-    rest, parent = posed.bone, posed.parent
-    if parent is None:
-        return Matrix(rest.convert_local_to_pose(posed.matrix, rest.matrix_local, invert=True))
-    return Matrix(
-        rest.convert_local_to_pose(
-            posed.matrix,
-            rest.matrix_local,
-            parent_matrix=parent.matrix,
-            parent_matrix_local=parent.bone.matrix_local,
-            invert=True,
-        )
-    )
-
-
 def _write(obj: Any, raws: dict[str, fk_pose.Raw]) -> None:
     for name, raw in raws.items():
         bone = obj.pose.bones[name]
         setattr(bone, fk_pose.channel(bone.rotation_mode), raw)
-
-
-def _with_hinge(evaluated: Any, plan: ChainPlan) -> ChainPlan:
-    """The plan with the hinge about which the limb is bent now; straight limbs keep the usual guess."""
-    if plan.solver != 'TWO_BONE':
-        return plan
-    tip = evaluated.pose.bones[plan.tip]
-    root = tip.parent_recursive[plan.chain_length - 2]
-    end = evaluated.pose.bones[plan.end_bone].head if plan.end_bone else tip.tail
-    bend = (tip.head - root.head).normalized().cross((end - tip.head).normalized())
-    if bend.length < NO_BEND:
-        return plan
-    hinge = root.matrix.to_3x3().inverted_safe() @ bend
-    return ChainPlan(
-        plan.tip, plan.solver, plan.chain_length, plan.end_bone, use_pole=plan.use_pole, bend_axis=hinge.normalized()
-    )
 
 
 def _take_over(context: Any, obj: Any, native: Native) -> str:
@@ -236,12 +187,13 @@ def _take_over(context: Any, obj: Any, native: Native) -> str:
     carry.relink(context, obj, tip, "target", constraint.target, constraint.subtarget)
     if constraint.pole_target is not None:
         carry.relink(context, obj, tip, "pole", constraint.pole_target, constraint.pole_subtarget)
-    note = ""
+    note = aim_along(obj.pose.bones[tip], native.plan) if native.plan.solver == 'LOOK_AT' else ""
     with marks.quiet():
         obj.pose.bones[tip].limb_ik_weight = constraint.influence
         if _is_keyed(obj, constraint):
-            note = influence.carry_over(obj, constraint.path_from_id("influence"), tip)
-        for bone in _row(obj, native.plan):
+            carried = influence.carry_over(obj, constraint.path_from_id("influence"), tip)
+            note = "; ".join(filter(None, (note, carried)))
+        for bone in row(obj, native.plan):
             limits_from_ik(bone)
         if constraint.pole_target is not None and native.plan.solver in solve_chain.POLE_DIRECTIONS:
             obj.pose.bones[tip].limb_ik_pole_angle = _pole_angle(context, obj, tip)

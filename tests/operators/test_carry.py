@@ -183,6 +183,42 @@ def test_a_converted_constraint_keeps_the_pose(use_tail: bool, pole_angle: float
     assert rigs.pose_distance(before, rigs.evaluated_pose(arm)) < 1e-3
 
 
+@pytest.mark.usefixtures("blank")
+@pytest.mark.parametrize("roll", [0.0, 1.0, -2.3])
+@pytest.mark.parametrize("use_tail", [True, False])
+def test_a_single_bone_looks_along_what_was_aimed(roll: float, use_tail: bool) -> None:
+    """Its own axis, wherever the front is: it doesn't turn about itself; a target that moves is still aimed at."""
+    arm = rigs.rig("L2B", name="Arm", rolls={"lo": roll})
+    target = rigs.empty("T", (0.6, -0.4, 2.2))
+    constraint: Any = arm.pose.bones["lo" if use_tail else "hand"].constraints.new('IK')
+    constraint.target, constraint.chain_count, constraint.use_tail = target, 1, use_tail
+    rigs.update()
+    before = rigs.evaluated_pose(arm)
+    ops.limb_ik.convert_constraints(armature="Arm")
+    rigs.update()
+    assert rigs.pose_distance(before, rigs.evaluated_pose(arm)) < 1e-3
+    target.location = (-0.5, -0.7, 1.4)
+    rigs.update()
+    lower = rigs.evaluated_pose(arm)["lo"]
+    sight = target.matrix_world.translation - lower.head
+    assert (lower.tail - lower.head).angle(sight) < 1e-3
+
+
+@pytest.mark.usefixtures("blank")
+@pytest.mark.parametrize(("height", "is_said"), [(2.2, True), (9.0, False)])
+def test_a_constraint_that_misses_its_target_is_named(
+    capfd: pytest.CaptureFixture[str], height: float, is_said: bool
+) -> None:
+    """A straight chain that Blender's solver can't bend; not one that is out of reach."""
+    arm = rigs.rig("C6", name="Arm")
+    constraint: Any = arm.pose.bones["b6"].constraints.new('IK')
+    constraint.target, constraint.chain_count = rigs.empty("T", (0.5, -0.4, height)), 6
+    constraint.pole_target = rigs.empty("P", (0.0, 3.0, 0.8))
+    rigs.update()
+    ops.limb_ik.convert_constraints(armature="Arm")
+    assert ("'b6' moves: the constraint missed its target by" in capfd.readouterr().out) == is_said
+
+
 def in_part(_: bpy.types.Object, constraint: Any) -> None:
     constraint.influence = 0.5
 
