@@ -16,7 +16,7 @@ from ..rig.chains import RigSetup, setup_of
 from ..rig.session import object_at
 from .curve_motion import Motions, are_bones_by_curves, is_by_curves, with_parents
 from .key_table import Floats
-from .limb_frames import NO_POLE, LimbFrames, between
+from .limb_frames import NO_POLE, LimbFrames, between_bones
 from .stretches import Link, Stretch
 
 # Blender multiplies 32-bit floats along the line of parents: relative to the largest number beside.
@@ -65,7 +65,7 @@ class CurveReader:
         poles = [np.tile(NO_POLE, (count, 1)) if one is None else one.worlds(at)[:, :3, 3] for one in self.poles]
         return LimbFrames(
             above=_stack(seen, plan.parents[numbers]),
-            between=between(self.stretch, _stack(seen, bones[:, :2]), _stack(seen, plan.carriers[numbers])),
+            between=between_bones(self.stretch, _stack(seen, bones[:, :2]), _stack(seen, plan.carriers[numbers])),
             locations=_frames_first([[one.location for one in row] for row in own]),
             turns=_frames_first([[one.turns for one in row] for row in own]),
             scales=_frames_first([[one.scale for one in row] for row in own]),

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..rig import fk_pose, solve_chain
+from ..rig.crowd.read import between
 from ..rig.evaluate import Evaluation
 from ..rig.session import object_at, pose_bones
-from ..solvers import rows
 from .chain_error import to_quaternions
 from .key_table import Floats
 from .stretches import Link, Stretch
@@ -106,7 +106,7 @@ class FrameReader:
         turns, near = self._turns(dict(zip(self.channels, raw, strict=True)))
         return LimbFrames(
             above=seen[:, :, 0],
-            between=between(self.stretch, seen[:, :, 1:3], seen[:, :, 3:5]),
+            between=between_bones(self.stretch, seen[:, :, 1:3], seen[:, :, 3:5]),
             locations=without_connected(self.stretch, locations),
             turns=turns,
             scales=scales,
@@ -145,19 +145,10 @@ def without_connected(stretch: Stretch, locations: Floats) -> Floats:
     return np.where(stretch.plan.is_connected[list(stretch.numbers)][..., None], 0.0, locations)
 
 
-def between(stretch: Stretch, own: Floats, carriers: Floats) -> Floats:
-    """From upper and lower bone to the parents of the bones after them, which Blender holds in place on them."""
-    found = np.broadcast_to(np.identity(4), own.shape).copy()
-    others = ~stretch.plan.is_direct[list(stretch.numbers)]
-    with np.errstate(all="ignore"):
-        found[:, others] = inverse_affine(own[:, others]) @ carriers[:, others]
-    return found
-
-
-def inverse_affine(matrices: Floats) -> Floats:
-    """As ``rows.inverse_affine``, any leading axes."""
-    found: Floats = rows.inverse_affine(matrices.reshape(-1, 4, 4)).reshape(matrices.shape)
-    return found
+def between_bones(stretch: Stretch, own: Floats, carriers: Floats) -> Floats:
+    """From upper and lower bone to the parents of the bones after them (frames × chains × 2 × 4 × 4)."""
+    is_direct = stretch.plan.is_direct[list(stretch.numbers)]
+    return between(np.broadcast_to(is_direct, own.shape[:-2]), own, carriers)
 
 
 def _bulk(bones: Any, name: str, width: int) -> Singles:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from ...solvers import rows
 from .. import marks
 from ..chains import ChainSetup, RigSetup
-from .plan import Floats, Numbers, Plan
+from .limbs import Setups, setups_of
+from .plan import Numbers, Plan
 
 if TYPE_CHECKING:
     from ..evaluate import Rig
@@ -50,15 +51,8 @@ class Fixed(NamedTuple):
     is_connected: NDArray[np.bool_]
     carriers: Numbers
     is_direct: NDArray[np.bool_]
-    offsets: Floats
-    has_end: rows.Mask
     turns_end: rows.Mask
-    hinges: Floats
-    end_offsets: Floats
-    keeps_end: rows.Mask
-    is_offset: rows.Mask
-    rests: Floats
-    rest_turns: Floats
+    setups: Setups
     held: Numbers
     held_by: Numbers
     held_bones: Numbers
@@ -99,15 +93,8 @@ def _make_fixed(members: Sequence[Member], key: _Key) -> Fixed:
         is_connected=np.concatenate([plan.is_connected[numbers] for plan, numbers, _ in pick]),
         carriers=np.concatenate([plan.carriers[numbers] + start for plan, numbers, start in pick]),
         is_direct=np.concatenate([plan.is_direct[numbers] for plan, numbers, _ in pick]),
-        offsets=np.concatenate([plan.offsets[numbers] for plan, numbers, _ in pick]),
-        has_end=np.concatenate([plan.has_end[numbers] for plan, numbers, _ in pick]),
         turns_end=np.concatenate([plan.turns_end[numbers] for plan, numbers, _ in pick]),
-        hinges=np.concatenate([plan.hinges[numbers] for plan, numbers, _ in pick]).T,
-        end_offsets=np.concatenate([plan.end_offsets[numbers] for plan, numbers, _ in pick]).T,
-        keeps_end=np.concatenate([plan.keeps_end[numbers] for plan, numbers, _ in pick]),
-        is_offset=np.concatenate([plan.is_offset[numbers] for plan, numbers, _ in pick]),
-        rests=np.concatenate([plan.rests[numbers] for plan, numbers, _ in pick]).transpose(1, 2, 0),
-        rest_turns=np.concatenate([plan.rest_turns[numbers] for plan, numbers, _ in pick]).T,
+        setups=setups_of([(plan, numbers) for plan, numbers, _ in key]),
         held=held,
         is_held=np.isin(np.arange(starts[-1]), held),
         held_bones=np.concatenate([plan.held for plan, _, _ in key]),

@@ -13,6 +13,7 @@ from itertools import compress
 from typing import TYPE_CHECKING
 
 import bpy
+import numpy as np
 
 from ...solvers import batch
 from .. import compat, marks, nla, solve_chain
@@ -20,6 +21,7 @@ from ..readouts import IDLE
 from . import read, turn
 from .asked import Asked, Free, weight_of
 from .fixed import Member, fixed_of
+from .limbs import turned
 from .plan import Plan, plan_of
 from .words import Words
 
@@ -104,7 +106,7 @@ def _solve_together(run: Evaluation, members: Sequence[Member], asked: Asked) ->
     limbs, together = read.read(members, fixed, asked)
     posed = batch.solve(limbs.batch)
     is_done = posed.is_ordinary & limbs.is_even
-    turns = turn.local_rotations(limbs, posed)
+    turns = np.stack(turned(limbs, posed).locals).transpose(0, 2, 1)
     for number in (0, 1, 2):
         is_turned = is_done & fixed.turns_end if number == 2 else is_done
         turn.put_wanted(together, fixed.bones[is_turned, number], turns[number, is_turned])

@@ -1,4 +1,4 @@
-"""Limbs of a crowd from arrays to local rotations, and the rigs' rotations as they are then written.
+"""The rotations of all rigs that are solved together, as they were and as they are then written.
 
 A part of ``crowd``. Arithmetic on arrays only: this module reads and writes no pose.
 """
@@ -10,30 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...solvers import batch, blending, rows
+from ...solvers import rows
 from ...solvers.rotations import Quat
 from .fixed import Fixed
 from .plan import Floats, Numbers
 
 Singles = NDArray[np.float32]
 Modes = NDArray[np.int32]
-
-
-class Limbs(NamedTuple):
-    """What ``batch`` is asked, and what turns its answers into local rotations; columns are limbs.
-
-    Space: armature. ``frames``: upper, lower and end bone at zero local rotation, in FK; ``locals``: their local FK.
-    ``end``: how the end bone is to stand. ``is_even``: nothing above is scaled unevenly or mirrored. ``scale``: of the
-    armature in the world.
-    """
-
-    batch: batch.Limbs
-    frames: tuple[rows.Rows, rows.Rows, rows.Rows]
-    locals: tuple[rows.Rows, rows.Rows, rows.Rows]
-    end: rows.Rows
-    weights: rows.Rows
-    is_even: rows.Mask
-    scale: rows.Rows
 
 
 class Together(NamedTuple):
@@ -54,34 +37,6 @@ class Together(NamedTuple):
     matrices: Singles
     had_store: NDArray[np.bool_]
     kept: Singles
-
-
-def local_rotations(limbs: Limbs, posed: batch.Posed) -> Floats:
-    """Local rotations of upper, lower and end bone, blended from FK, parents first: as ``solve_chain`` turns them.
-
-    Shape: bone, limb, component.
-    """
-    upper_frame, lower_frame, end_frame = limbs.frames
-    upper_fk = rows.multiply(upper_frame, limbs.locals[0])
-    lower_fk = rows.multiply(lower_frame, limbs.locals[1])
-    upper = rows.multiply(rows.conjugate(upper_frame), rows.multiply(posed.upper, upper_fk))
-    carried = rows.multiply(posed.upper, lower_frame)
-    lower = rows.multiply(rows.conjugate(carried), rows.multiply(posed.lower, lower_fk))
-    upper, lower = _blended(limbs.locals[0], upper, limbs.weights), _blended(limbs.locals[1], lower, limbs.weights)
-    upper_turn = rows.multiply(rows.multiply(upper_frame, upper), rows.conjugate(upper_fk))
-    lower_now = rows.multiply(rows.multiply(upper_turn, lower_frame), lower)
-    end_now = rows.multiply(rows.multiply(lower_now, rows.conjugate(lower_fk)), end_frame)
-    wanted = _blended(rows.multiply(end_frame, limbs.locals[2]), limbs.end, limbs.weights)
-    end = rows.normalized(rows.multiply(rows.conjugate(end_now), wanted))
-    return np.stack([upper, lower, end]).transpose(0, 2, 1)
-
-
-def _blended(fk: rows.Rows, ik: rows.Rows, weights: rows.Rows) -> rows.Rows:
-    """Where the weight is not full, ``blending.blend`` of that limb."""
-    ik = rows.normalized(ik)
-    for number in np.flatnonzero(weights < 1.0):
-        ik[:, number] = blending.blend(tuple(fk[:, number]), tuple(ik[:, number]), float(weights[number]))
-    return ik
 
 
 def put_wanted(together: Together, bones: Numbers, turns: Floats) -> None:
