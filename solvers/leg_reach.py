@@ -17,6 +17,10 @@ EVALUATIONS = 10
 """Shapes tried between two that bracket the answer, which make a dozen with it; Newton needs three to six."""
 MARCH = math.radians(90.0)
 """Most that a joint bends in one step toward folding, so that no turning point of the distance is stepped over."""
+SHORTEST = 1.0 / 200.0
+"""Part of ``MARCH`` that a step comes to at least: Newton's own shrink for ever where the distance only just falls."""
+MOST_STEPS = 200
+"""Steps toward folding after which a leg stays as it is; real legs take under ten, this bounds hostile ones."""
 RESISTANCE = 0.5
 """Part of the shortening that joints may take back before they are held; more where FK has more: no kink there."""
 TURNING = 30
@@ -72,9 +76,10 @@ def _folded(leg: Leg, distance: float, fk: Tried) -> Shape:
     distance would come to a stand, and speeds grow without bound before that.
     """
     held = [math.inf] * len(leg.bends)
-    at, most = fk, min(max(RESISTANCE, 0.5 * (1.0 + fk.resistance)), 1.0)
+    at, most, left = fk, min(max(RESISTANCE, 0.5 * (1.0 + fk.resistance)), 1.0), MOST_STEPS
     for amount in folds(leg):
-        while at.amount < amount:
+        while at.amount < amount and left > 0:
+            left -= 1
             after = _stepped(leg, distance, at, amount, held)
             if after.distance <= distance:
                 return _between(leg, distance, at, after, at, held)
@@ -94,7 +99,7 @@ def _stepped(leg: Leg, distance: float, at: Tried, end: float, held: Sequence[fl
     speed = fastest(leg, at.amount, held, at.shape.stops)
     step = MARCH / speed if speed > 0.0 else end - at.amount
     if newton is not None and newton > at.amount:
-        step = min(step, 1.1 * (newton - at.amount))
+        step = max(min(step, 1.1 * (newton - at.amount)), SHORTEST * step)
     amount = min(end, at.amount + step)
     return _try(leg, amount, held)
 
