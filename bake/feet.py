@@ -17,10 +17,10 @@ from ..rig import limbs, marks, match, posed_chain, solve_chain
 from ..rig.chains import ChainSetup, setup_of
 from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation, Rig
-from ..rig.sampling import sample
+from ..rig.sampling import sampled
 from ..rig.session import object_at
 from ..solvers import rotations
-from .jobs import chains_named
+from .jobs import Steps, chains_named, finished
 from .key_table import Floats
 
 # Solvers whose end can be pinned.
@@ -113,6 +113,13 @@ def read_feet(
     Raises:
         LimbIKError: a chain has offsets on FK that were moved: what is seen isn't FK, and can't be held.
     """
+    return finished(read_feet_steps(context, obj, chains, frames, only_fk=only_fk))
+
+
+def read_feet_steps(
+    context: Any, obj: Any, chains: Sequence[ChainSetup], frames: Sequence[float], *, only_fk: bool = False
+) -> Steps[list[FootMotion]]:
+    """``read_feet`` in steps: yields frames read and their number, after each."""
     kind_of = kinds(obj)
     toes = {chain.tip: toe_bone(obj, chain) for chain in chains if kind_of.get(chain.tip) == LEG and chain.end >= 0}
 
@@ -123,7 +130,14 @@ def read_feet(
     own = {chain.tip for chain in chains if only_fk or chain.target_space == 'FK'} | _apart(obj, chains)
     unsolved = {(marks.key_of(obj), tip) for tip in own}
     every = [(marks.key_of(rig), chain.tip) for rig in marks.rigs() for chain in setup_of(rig).chains]
-    samples = sample(context, [obj], frames, read, only=[link for link in every if link not in unsolved])
+    samples: list[list[_Seen]] = []
+    taken = sampled(context, [obj], frames, read, only=[link for link in every if link not in unsolved])
+    try:
+        for row in taken:
+            samples.append(row)
+            yield len(samples), len(frames)
+    finally:
+        taken.close()
     at = np.asarray(frames, dtype=np.float64)
     return [
         _motion(obj, chain, kind_of.get(chain.tip, ""), at, [row[number] for row in samples])

@@ -22,7 +22,8 @@ from ..solvers.contacts import Floats
 from ..solvers.holding import Held
 from . import contacts, hips, plant_work, planting
 from .contacts import Contact
-from .feet import FootMotion, read_feet, up_axis
+from .feet import FootMotion, read_feet, read_feet_steps, up_axis
+from .jobs import Steps, finished
 from .plant_keys import OnSpan
 from .plant_work import Work
 from .planting import PlantReport
@@ -109,11 +110,26 @@ def ground(
     Raises:
         LimbIKError: no ground, no contact, or a key can't be written; nothing was changed.
     """
+    return finished(ground_steps(context, obj, on, tips, first, last, options=options, found=found))
+
+
+def ground_steps(
+    context: Any,
+    obj: Any,
+    on: Any,
+    tips: Sequence[str] = (),
+    first: float | None = None,
+    last: float | None = None,
+    *,
+    options: GroundOptions = GroundOptions(),
+    found: Sequence[Contact] | None = None,
+) -> Steps[GroundReport]:
+    """``ground`` in steps: while the motion is read; what was written is measured without a stop."""
     check_ground(on)
     chains = planting.ready_chains(obj, [chain.tip for chain in contacts.chosen(obj, tips)])
     frames = np.asarray(frames_between(context, obj, first, last))
     terrain = _terrain(context, obj, on, frames)
-    feet = read_feet(context, obj, chains, [float(frame) for frame in frames])
+    feet = yield from read_feet_steps(context, obj, chains, [float(frame) for frame in frames])
     _check_upright(obj, feet)
     touching = _inside(found if found is not None else contacts.found_in(context, obj, feet), frames)
     floor = _floor(obj, feet) if options.floor is None else options.floor

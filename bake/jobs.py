@@ -18,6 +18,8 @@ from ..rig.evaluate import Evaluation
 from ..rig.sampling import sampled
 
 T = TypeVar("T")
+# Work that yields how many of how many frames are read, and returns its result; closed early it changes nothing.
+Steps = Generator[tuple[int, int], None, T]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ def read(
     jobs: Sequence[Job],
     look: Callable[[Evaluation, Job], T],
     only: Sequence[tuple[marks.Key, str]] | None = None,
-) -> Generator[tuple[int, int], None, list[list[T]]]:
+) -> Steps[list[list[T]]]:
     """What ``look`` finds for each job at each of its frames; yields frames read and their number, after each.
 
     Args:
@@ -108,7 +110,7 @@ def read(
     return found
 
 
-def finished(steps: Generator[tuple[int, int], None, T]) -> T:
+def finished(steps: Steps[T]) -> T:
     """Go through all steps at once."""
     try:
         while True:

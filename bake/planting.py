@@ -23,7 +23,8 @@ from ..solvers.contacts import Floats, Span
 from ..solvers.holding import Held, Path
 from . import plant_keys
 from .contacts import END, Contact, Slide, slides
-from .feet import FootMotion, blend_frames, pinnable, read_feet
+from .feet import FootMotion, blend_frames, pinnable, read_feet, read_feet_steps
+from .jobs import Steps, finished
 from .plant_keys import OnSpan
 from .plant_work import Hold, lead_of, turns_of, work_of, write
 from .ranges import frames_between
@@ -71,13 +72,20 @@ def plant_contacts(
     Raises:
         LimbIKError: there is no contact, or it can't be keyed; nothing was changed.
     """
+    return finished(plant_contacts_steps(context, obj, contacts, frames=frames))
+
+
+def plant_contacts_steps(
+    context: Any, obj: Any, contacts: Sequence[Contact], *, frames: Sequence[float] | None = None
+) -> Steps[PlantReport]:
+    """``plant_contacts`` in steps: while the motion is read; what was written is measured without a stop."""
     if not contacts:
         raise LimbIKError(f"no contact of '{obj.name}' to plant: detect contacts first")
     tips = list(dict.fromkeys(one.tip for one in contacts))
     chains = ready_chains(obj, tips)
     whole = np.asarray(frames or frames_between(context, obj, None, None))
     whole = frames_with(whole, [end for one in contacts for end in (one.first, one.last)])
-    feet = read_feet(context, obj, chains, [float(frame) for frame in whole])
+    feet = yield from read_feet_steps(context, obj, chains, [float(frame) for frame in whole])
     works = []
     for foot in feet:
         own = [one for one in contacts if one.tip == foot.tip]
@@ -116,6 +124,20 @@ def plant(
     Raises:
         LimbIKError: bad input, or it can't be keyed; nothing was changed.
     """
+    return finished(plant_steps(context, obj, tips, first, last, on=on, on_bone=on_bone))
+
+
+def plant_steps(
+    context: Any,
+    obj: Any,
+    tips: Sequence[str] = (),
+    first: float | None = None,
+    last: float | None = None,
+    *,
+    on: Any = None,
+    on_bone: str = "",
+) -> Steps[PlantReport]:
+    """``plant`` in steps: while the motion is read."""
     now = float(context.scene.frame_current_final)
     first = now if first is None else first
     if last is not None and last < first:
@@ -126,7 +148,7 @@ def plant(
     until = _last_read(context, obj, first) if last is None else last
     lead = max(lead_of(context, chain) for chain in chains)
     frames = frames_with(np.arange(first - lead, until + lead + 1.0), [now, until])
-    feet = read_feet(context, obj, chains, [float(frame) for frame in frames])
+    feet = yield from read_feet_steps(context, obj, chains, [float(frame) for frame in frames])
     carriers = _carriers(context, obj, frames, on, on_bone)
     works = []
     for foot in feet:

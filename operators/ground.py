@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -11,9 +12,10 @@ from ..bake import contact_markers, grounding
 from ..bake.grounding import GroundOptions
 from ..rig.errors import LimbIKError
 from .arguments import OverRange, TipsArgument, WithChains, split_names
+from .in_steps import InSteps
 
 
-class LIMB_IK_OT_ground(OverRange, TipsArgument, WithChains, bpy.types.Operator):
+class LIMB_IK_OT_ground(InSteps, OverRange, TipsArgument, WithChains, bpy.types.Operator):
     """Put the feet on the surface of an object: targets and one offset of the hips are keyed over the range"""
 
     bl_idname = "limb_ik.ground"
@@ -54,7 +56,7 @@ class LIMB_IK_OT_ground(OverRange, TipsArgument, WithChains, bpy.types.Operator)
         other = [obj for obj in context.selected_objects if obj.type == 'MESH' and obj.parent is None]
         if not self.ground and len(other) == 1:
             self.ground = other[0].name
-        return context.window_manager.invoke_props_dialog(self)
+        return self.ask(context, "Ground")
 
     def draw(self, context: Any) -> None:
         """What to stand on, and how."""
@@ -68,7 +70,7 @@ class LIMB_IK_OT_ground(OverRange, TipsArgument, WithChains, bpy.types.Operator)
         row.prop(self, "floor")
         self.draw_range(layout)
 
-    def work(self, context: Any) -> str:
+    def steps(self, context: Any) -> Generator[tuple[int, int], None, str]:
         obj = self.rig(context)
         tips = split_names(self.tips, obj.pose.bones.keys()) if self.tips else []
         first, last = self.bounds()
@@ -77,7 +79,8 @@ class LIMB_IK_OT_ground(OverRange, TipsArgument, WithChains, bpy.types.Operator)
         options = GroundOptions(self.amount, self.floor if has_floor else None, self.use_hips)
         found = contact_markers.read(context, obj, tips) if contact_markers.has_any(context, obj, tips) else None
         on = self._ground()
-        return grounding.ground(context, obj, on, tips, first, last, options=options, found=found).sentence()
+        report = yield from grounding.ground_steps(context, obj, on, tips, first, last, options=options, found=found)
+        return report.sentence()
 
     def _ground(self) -> Any:
         if not self.ground:

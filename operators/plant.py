@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -10,6 +11,7 @@ from bpy.props import EnumProperty, StringProperty
 from ..bake import contact_markers, planting
 from ..rig.errors import LimbIKError
 from .arguments import OnChains, OverRange, listed
+from .in_steps import InSteps
 
 MODES = (
     ('HERE', "Here", "Pin the end where it is now, from this frame on or over a range"),
@@ -18,7 +20,7 @@ MODES = (
 )
 
 
-class LIMB_IK_OT_plant(OverRange, OnChains, bpy.types.Operator):
+class LIMB_IK_OT_plant(InSteps, OverRange, OnChains, bpy.types.Operator):
     """Keep feet and hands where they touch: targets stand still and IK is on for as long; nothing else changes"""
 
     bl_idname = "limb_ik.plant"
@@ -50,16 +52,22 @@ class LIMB_IK_OT_plant(OverRange, OnChains, bpy.types.Operator):
         self.draw_range(layout)
         layout.prop_search(self, "on", context.scene, "objects")
 
-    def work(self, context: Any) -> str:
+    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
+        """In steps, so that reading a long motion can be stopped."""
+        return self.execute(context) if context.window is None else self.begin(context)
+
+    def steps(self, context: Any) -> Generator[tuple[int, int], None, str]:
         obj = self.rig(context)
         tips = self.chosen(context, obj)
         if self.mode == 'RELEASE':
             return f"released: {listed(planting.release(context, obj, tips))}"
         if self.mode == 'CONTACTS':
-            return planting.plant_contacts(context, obj, contact_markers.read(context, obj, tips)).sentence()
+            found = contact_markers.read(context, obj, tips)
+            return (yield from planting.plant_contacts_steps(context, obj, found)).sentence()
         first, last = self.bounds()
         on = self._carrier()
-        return planting.plant(context, obj, tips, first, last, on=on, on_bone=self.on_bone).sentence()
+        report = yield from planting.plant_steps(context, obj, tips, first, last, on=on, on_bone=self.on_bone)
+        return report.sentence()
 
     def _carrier(self) -> Any:
         if not self.on:

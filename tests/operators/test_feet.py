@@ -8,8 +8,12 @@ from typing import Any
 
 import bpy
 import pytest
-from limb_ik.bake import contact_markers, contacts
+from limb_ik.bake import contact_markers, contacts, grounding, planting
+from limb_ik.bake.jobs import finished
 from limb_ik.cli import entry as cli
+from limb_ik.operators.ground import LIMB_IK_OT_ground
+from limb_ik.operators.in_steps import InSteps
+from limb_ik.operators.plant import LIMB_IK_OT_plant
 
 import rigs
 import walkers
@@ -66,6 +70,43 @@ def test_ground_uses_the_marked_contacts() -> None:
     bpy.ops.limb_ik.detect_contacts(armature=obj.name)
     assert bpy.ops.limb_ik.ground(armature=obj.name, ground=ground.name) == {"FINISHED"}
     assert walkers.heads(obj, ("hips",), WHOLE)["hips"][-1].z > 1.2
+
+
+def everything(obj: Any) -> list[Any]:
+    tips = [obj.pose.bones[name] for name in ("shin.L", "shin.R")]
+    settings = [(tip.limb_ik_target_space, tip.limb_ik_end_rotation, tip.limb_ik_use_ik) for tip in tips]
+    keys = [rigs.keys(one) for one in (obj, *(tip.limb_ik_target for tip in tips))]
+    scene = bpy.context.scene
+    return [settings, keys, len(bpy.data.scenes), scene.frame_current_final, len(scene.timeline_markers)]
+
+
+@pytest.mark.parametrize("what", ["contacts", "here", "ground"])
+def test_stopped_while_it_reads_it_changes_nothing(what: str) -> None:
+    """As by Esc in a window: the operator's own steps, closed on the way; gone through, they do the work."""
+    obj, ground = rig(), walkers.stairs()
+    bpy.ops.limb_ik.detect_contacts(armature=obj.name)
+    found = contact_markers.read(bpy.context, obj)
+    rigs.frame_set(30)
+    make: dict[str, Any] = {
+        "contacts": lambda: planting.plant_contacts_steps(bpy.context, obj, found),
+        "here": lambda: planting.plant_steps(bpy.context, obj, ["shin.L"], 30, 40),
+        "ground": lambda: grounding.ground_steps(bpy.context, obj, ground, found=found),
+    }
+    before = everything(obj)
+    for count in (1, 7):
+        steps = make[what]()
+        done = [next(steps) for _ in range(count)]
+        assert [number for number, _ in done] == list(range(1, count + 1))
+        assert {total for _, total in done} == {len(WHOLE) if what != "here" else 19}
+        steps.close()
+        assert everything(obj) == before
+    finished(make[what]())
+    assert everything(obj) != before
+
+
+def test_plant_and_ground_go_on_in_steps() -> None:
+    for operator in (LIMB_IK_OT_plant, LIMB_IK_OT_ground):
+        assert issubclass(operator, InSteps)
 
 
 def test_each_is_one_undo_step() -> None:
