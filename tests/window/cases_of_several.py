@@ -15,6 +15,8 @@ LAST_FRAME = 240
 LONG = 6000
 """So many frames that matching them does not end before Esc is pressed."""
 STRIDE = 3.0
+# Metres: places are float32 keys.
+ROUNDING = 1e-5
 
 
 def two_characters(d: Driver, last: int = LAST_FRAME) -> list[Any]:
@@ -85,6 +87,32 @@ def matching_shows_how_far_it_is_and_esc_stops_it(d: Driver) -> Case:
     assert bpy.context.scene.frame_current == 7
 
 
+def planting_shows_how_far_it_is_and_esc_stops_it(d: Driver) -> Case:
+    """Without a dialog: it begins at once, and is done where it is not stopped."""
+    two_characters(d, LONG)
+    tip = bpy.data.objects["Body"].pose.bones["shin.L"]
+    before = len(bpy.data.scenes)
+    yield from d.to_view()
+    with d.there():
+        bpy.ops.limb_ik.plant('INVOKE_DEFAULT', only_active=True, use_range=True, frame_start=1, frame_end=LONG)
+    yield 2
+    assert len(bpy.data.scenes) == before + 1, "frames are being read"
+    yield from d.picture("plant_running")
+    yield from d.key('ESC')
+    yield 6
+    assert len(bpy.data.scenes) == before
+    assert not any("use_ik" in curve.data_path for curve in rigs.curves(tip.id_data))
+    with d.there():
+        bpy.ops.limb_ik.plant('INVOKE_DEFAULT', only_active=True, use_range=True, frame_start=3, frame_end=600)
+    for _ in range(100):
+        yield 2
+        if len(bpy.data.scenes) == before:
+            break
+    yield from d.picture("plant_done")
+    heights = [key[1] for key in rigs.keys(tip.limb_ik_target)["location", 2] if 3 <= key[0] <= 600]
+    assert max(heights) - min(heights) < ROUNDING
+
+
 def offsets_far_from_the_walker(d: Driver) -> Case:
     """No line goes from a limb to an offset's target that stayed behind, unless it is selected."""
     with d.there():
@@ -119,5 +147,6 @@ def offsets_far_from_the_walker(d: Driver) -> Case:
 CASES = (
     one_bake_of_two_armatures,
     matching_shows_how_far_it_is_and_esc_stops_it,
+    planting_shows_how_far_it_is_and_esc_stops_it,
     offsets_far_from_the_walker,
 )
