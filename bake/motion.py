@@ -15,6 +15,7 @@ from mathutils import Quaternion
 
 from ..rig import compat, rigify, setup
 from ..rig.bend import BendSample, bend_axis_from_motion
+from ..rig.bone_rows import row_up
 from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation
 from ..rig.match import rig_of
@@ -149,8 +150,7 @@ def _joints(obj: Any, plan: ChainPlan) -> Joints | None:
     tip: Any = obj.pose.bones.get(plan.tip)
     if tip is None or plan.solver not in {'TWO_BONE', 'LEG'} or plan.bend_axis is not None:
         return None
-    row = [tip, *tip.parent_recursive]
-    row = row[: plan.chain_length or None]
+    row = row_up(tip, plan.chain_length)
     if len(row) < 2 or len(row) < plan.chain_length:
         return None
     end = setup.guess_end_bone(tip) if plan.end_bone is None else plan.end_bone

@@ -13,6 +13,7 @@ from typing import Any
 import bpy
 from mathutils import Vector
 
+from ..rig.bone_rows import row_of
 from ..rig.session import current_scene, evaluated, pose_bones
 from ..rig.setup import ChainPlan, add_chain
 from .picture import BALL, Colour, View, hang, material_of, sphere
@@ -72,8 +73,7 @@ def chain_on(obj: bpy.types.Object, plan: ChainPlan, target: bpy.types.Object) -
 def length_of(obj: bpy.types.Object, tip: str) -> float:
     """From the root's head through all heads to the end of a chain, at rest; metres."""
     bone: Any = pose_bones(obj)[tip]
-    row = [bone, *bone.parent_recursive][: bone.limb_ik_chain_length][::-1]
-    heads = [one.bone.head_local for one in row]
+    heads = [one.bone.head_local for one in row_of(bone)[::-1]]
     end = bone.limb_ik_end_bone
     heads.append(pose_bones(obj)[end].bone.head_local if end else bone.bone.tail_local)
     return float(sum((after - before).length for before, after in pairwise(heads)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import chains, dependency, marks
+from .bone_rows import row_of
 from .chains import RigSetup
 
 
@@ -140,5 +141,5 @@ def turned_bones(tip: Any) -> list[Any]:
     if setup is not None:
         chain = next((one for one in setup.chains if one.tip == tip.name), None)
         return [bones[bone] for bone in chain.turned] if chain is not None else []
-    row = [tip, *tip.parent_recursive][: tip.limb_ik_chain_length or None]
+    row = row_of(tip)
     return [row[-1], tip] if tip.limb_ik_solver == 'TWO_BONE' and len(row) > 1 else row[::-1]

@@ -9,15 +9,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import controls, dependency, marks
+from .bone_rows import row_of as row_of
+from .chain_setup import JOINT_SETTINGS
 
 # What a chain is asked to do; not what it hangs on, where it was set up, or what was made for it.
 CARRIED = (
     "use_ik", "weight", "blend_time", "mute", "softness", "max_reach", "iterations", "tolerance", "use_warm_start",
     "use_limits", "pole_angle", "look_axis", "up_axis",
-)  # fmt: skip
-JOINT = (
-    "kind", "hinge_axis", "min_angle", "max_angle", "swing_x_min", "swing_x_max", "swing_z_min", "swing_z_max",
-    "twist_min", "twist_max", "share",
 )  # fmt: skip
 
 
@@ -28,7 +26,7 @@ def copy_settings(source: Any, target: Any) -> None:
 
 def copy_joint(source: Any, target: Any) -> None:
     """Give a bone the limits and the share of another bone."""
-    _copy(source, target, JOINT, "limb_ik_joint_")
+    _copy(source, target, JOINT_SETTINGS, "limb_ik_joint_")
 
 
 def _copy(source: Any, target: Any, names: Sequence[str], prefix: str) -> None:
@@ -60,8 +58,3 @@ def relink(context: Any, obj: Any, tip_name: str, role: str, linked: Any, bone_n
 def uses_bones(tip: Any) -> bool:
     """Whether a chain's target is a bone."""
     return bool(tip.limb_ik_target_bone)
-
-
-def row_of(tip: Any) -> list[Any]:
-    """The pose bones of a chain, tip first."""
-    return [tip, *tip.parent_recursive][: tip.limb_ik_chain_length or None]

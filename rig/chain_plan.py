@@ -14,6 +14,7 @@ import bpy
 from mathutils import Vector
 
 from . import bend, chains, constrained, limbs
+from .bone_rows import row_of, row_up
 from .errors import LimbIKError
 from .limbs import Limb
 from .session import pose_bones
@@ -62,7 +63,7 @@ def guess_end_bone(tip: Any) -> str:
 
 def rest_bend_axis(obj: bpy.types.Object, tip: Any, kind: str) -> Vector:
     """The hinge of a limb from its rest pose, in the root bone's local space; zero where it has no length."""
-    row = [tip, *tip.parent_recursive][: tip.limb_ik_chain_length or None]
+    row = row_of(tip)
     root, end = row[-1], pose_bones(obj).get(tip.limb_ik_end_bone)
     # LEG counts its first inner joint as the knee, as the solver does; two bones only have the one.
     mid = row[-2] if tip.limb_ik_solver == "LEG" else tip
@@ -120,7 +121,7 @@ def limb_plans(
 def _blocked(obj: bpy.types.Object, plan: ChainPlan) -> str:
     """Why a limb can't have a chain: an active constraint on a bone that would be turned; empty where it can."""
     tip: Any = pose_bones(obj)[plan.tip]
-    row = [tip, *tip.parent_recursive][: plan.chain_length]
+    row = row_up(tip, plan.chain_length)
     bones: Any = pose_bones(obj)
     index = {name: number for number, name in enumerate(bones.keys())}
     holds = constrained.holds_of(obj, bones, index)

@@ -31,6 +31,11 @@ CHAIN_SETTINGS = (
     "end_rotation", "end_offset", "iterations", "tolerance", "use_warm_start", "use_limits", "look_axis", "up_axis",
     "ground", "ground_amount", "ground_floor", "root", "made_target", "made_pole",
 )  # fmt: skip
+# What binds a bone as a joint, on the bone itself; names after ``limb_ik_joint_``.
+JOINT_SETTINGS = (
+    "kind", "hinge_axis", "min_angle", "max_angle", "swing_x_min", "swing_x_max", "swing_z_min", "swing_z_max",
+    "twist_min", "twist_max", "share",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typing import Any
 import bpy
 
 from . import channels
+from .bone_rows import row_up
 
 CHAINED_CONSTRAINTS = {'IK', 'SPLINE_IK'}
 
@@ -85,5 +86,4 @@ def _is_animated(constraint: Any, paths: Sequence[str]) -> bool:
 def _reached(bone: Any, constraint: Any, index: Mapping[str, int]) -> list[int]:
     if constraint.type not in CHAINED_CONSTRAINTS:
         return [index[bone.name]]
-    row = [bone, *bone.parent_recursive]
-    return [index[one.name] for one in row[: constraint.chain_count or len(row)]]
+    return [index[one.name] for one in row_up(bone, constraint.chain_count)]

@@ -14,6 +14,7 @@ from typing import Any
 import bpy
 
 from . import dependency, marks, mirror
+from .bone_rows import row_of
 from .regain import clear_chain, forget_store
 from .session import pose_bones
 
@@ -57,8 +58,8 @@ def _flip(obj: bpy.types.Object, tip: Any) -> None:
     axis = tip.limb_ik_bend_axis
     # Mirrored in X a bone's own axes keep Y and Z and turn X about, so a hinge keeps X and turns Y and Z about.
     tip.limb_ik_bend_axis = (axis[0], -axis[1], -axis[2])
-    for row in [tip, *tip.parent_recursive[: max(0, tip.limb_ik_chain_length - 1)]]:
-        forget_store(row)
-        other = pose_bones(obj).get(bpy.utils.flip_name(row.name))
-        if other is not None and other != row:
-            mirror.mirror_joint(other, row)
+    for bone in row_of(tip):
+        forget_store(bone)
+        other = pose_bones(obj).get(bpy.utils.flip_name(bone.name))
+        if other is not None and other != bone:
+            mirror.mirror_joint(other, bone)

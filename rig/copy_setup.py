@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import carry, chains, marks, setup
+from .bone_rows import row_of, row_up
 from .errors import LimbIKError
 from .setup import ChainPlan
 
@@ -56,8 +57,8 @@ def _reason(source: Any, target: Any, tip_name: str) -> str:
         return f"'{target.name}' has no such bone"
     if other.limb_ik_solver != 'NONE':
         return f"a chain of '{target.name}' ends there already"
-    row = [bone.name for bone in carry.row_of(tip)]
-    if [bone.name for bone in (other, *other.parent_recursive)][: len(row)] != row:
+    row = [bone.name for bone in row_of(tip)]
+    if [bone.name for bone in row_up(other, len(row))] != row:
         return f"'{target.name}' has other bones above it"
     if tip.limb_ik_end_bone and tip.limb_ik_end_bone not in target.pose.bones:
         return f"'{target.name}' has no bone '{tip.limb_ik_end_bone}'"
@@ -69,7 +70,7 @@ def _plan(source: Any, target: Any, tip_name: str) -> ChainPlan:
     return ChainPlan(
         tip=tip_name,
         solver=tip.limb_ik_solver,
-        chain_length=len(carry.row_of(tip)),
+        chain_length=len(row_of(tip)),
         end_bone=tip.limb_ik_end_bone,
         target_kind='BONE' if carry.uses_bones(tip) else 'EMPTY',
         use_pole=tip.limb_ik_pole is not None,
@@ -84,7 +85,7 @@ def _bend_axis(source: Any, target: Any, tip_name: str) -> Any:
     tip = source.pose.bones[tip_name]
     if tip.limb_ik_solver not in {'TWO_BONE', 'LEG'}:
         return None
-    root = carry.row_of(tip)[-1].bone
+    root = row_of(tip)[-1].bone
     other = target.pose.bones[root.name].bone
     hinge_arm = root.matrix_local.to_3x3() @ chains.chain_of(source, tip_name).bend_axis
     return other.matrix_local.to_3x3().inverted_safe() @ hinge_arm
@@ -93,7 +94,7 @@ def _bend_axis(source: Any, target: Any, tip_name: str) -> Any:
 def _carry(context: Any, source: Any, target: Any, tip_name: str) -> None:
     tip = source.pose.bones[tip_name]
     carry.copy_settings(tip, target.pose.bones[tip_name])
-    for bone in carry.row_of(tip):
+    for bone in row_of(tip):
         carry.copy_joint(bone, target.pose.bones[bone.name])
     for role in ("target", "pole"):
         bone_name = getattr(tip, f"limb_ik_{role}_bone")

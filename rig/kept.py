@@ -13,17 +13,14 @@ from typing import Any
 import bpy
 
 from . import marks
-from .chain_setup import CHAIN_SETTINGS
+from .bone_rows import row_of
+from .chain_setup import CHAIN_SETTINGS, JOINT_SETTINGS
 from .session import pose_bones
 
 ANIMATABLE = {"use_ik", "weight", "pole_angle", "softness", "max_reach"}
 LINKS = {"target", "pole", "ground"}
-JOINT_SETTINGS = (
-    "joint_kind", "joint_hinge_axis", "joint_min_angle", "joint_max_angle", "joint_swing_x_min", "joint_swing_x_max",
-    "joint_swing_z_min", "joint_swing_z_max", "joint_twist_min", "joint_twist_max", "joint_share",
-)  # fmt: skip
 SETTINGS = tuple(f"limb_ik_{name}" for name in CHAIN_SETTINGS if name not in ANIMATABLE | LINKS)
-JOINTS = tuple(f"limb_ik_{name}" for name in JOINT_SETTINGS)
+JOINTS = tuple(f"limb_ik_joint_{name}" for name in JOINT_SETTINGS)
 
 Values = dict[str, Any]
 # By session number of the object and name of the bone.
@@ -43,7 +40,7 @@ marks.on_edit(forget)
 
 def keep(obj: bpy.types.Object, tips: list[Any]) -> None:
     """Remember the settings of a rig's chains, unless they are since the last edit, under the names that bones have."""
-    bones = {bone.name: bone for tip in tips for bone in _row(tip)}
+    bones = {bone.name: bone for tip in tips for bone in row_of(tip)}
     if list(_kept.get(obj.session_uid, ())) != list(bones):
         _kept[obj.session_uid] = {name: _values(bone, SETTINGS + JOINTS) for name, bone in bones.items()}
 
@@ -54,14 +51,8 @@ def put_back(obj: bpy.types.Object, tip_name: str) -> None:
     with marks.quiet():
         if tip_name in kept:
             _set(bones[tip_name], kept[tip_name])
-            for bone in _row(bones[tip_name])[1:]:
+            for bone in row_of(bones[tip_name])[1:]:
                 _set(bone, kept.get(bone.name, {}))
-
-
-def _row(tip: Any) -> list[Any]:
-    """The bones of a chain, from tip to root."""
-    every = [tip, *tip.parent_recursive]
-    return every[: tip.limb_ik_chain_length or len(every)]
 
 
 def _values(bone: Any, names: tuple[str, ...]) -> Values:

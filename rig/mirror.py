@@ -12,6 +12,7 @@ import bpy
 from mathutils import Matrix, Vector
 
 from . import carry, chains, marks, setup
+from .bone_rows import row_of, row_up
 from .errors import LimbIKError
 from .setup import ChainPlan
 from .sides import other_side
@@ -40,7 +41,7 @@ def mirror_chain(context: Any, obj: Any, tip_name: str) -> str:
     if tip is None or tip.limb_ik_solver == 'NONE':
         raise LimbIKError(f"no chain ends at '{tip_name}' of '{obj.name}'")
     other = flipped(obj, tip_name)
-    names = {bone.name: flipped(obj, bone.name) for bone in carry.row_of(tip)}
+    names = {bone.name: flipped(obj, bone.name) for bone in row_of(tip)}
     _check_row(bones[other], list(names.values()), tip_name)
     for name, mirrored in names.items():
         _check_frames(bones[name], bones[mirrored])
@@ -68,7 +69,7 @@ def flipped(obj: Any, name: str) -> str:
 
 
 def _check_row(tip: Any, names: list[str], source: str) -> None:
-    row = [bone.name for bone in (tip, *tip.parent_recursive)][: len(names)]
+    row = [bone.name for bone in row_up(tip, len(names))]
     if row != names:
         raise LimbIKError(f"the bones above '{tip.name}' are not those above '{source}' on the other side")
 
@@ -115,7 +116,7 @@ def _link_other(context: Any, obj: Any, tip: Any, other: str, role: str) -> None
 def _bend_axis(obj: Any, tip_name: str, other: str) -> Vector | None:
     if obj.pose.bones[tip_name].limb_ik_solver not in {'TWO_BONE', 'LEG'}:
         return None
-    root = carry.row_of(obj.pose.bones[tip_name])[-1]
+    root = row_of(obj.pose.bones[tip_name])[-1]
     hinge = chains.chain_of(obj, tip_name).bend_axis
     return -(reflection_between(root, obj.pose.bones[flipped(obj, root.name)]) @ hinge)
 

@@ -13,6 +13,7 @@ from mathutils import Matrix
 
 from ..solvers import rotations
 from . import chains, fk_pose, marks
+from .bone_rows import row_up
 from .chain_plan import ChainPlan
 
 # A bend whose normal is shorter than this (0.06°) has no direction to keep as the hinge.
@@ -40,7 +41,7 @@ def miss(obj: Any, posed: Any, plan: ChainPlan, constraint: Any) -> str:
 def row(obj: Any, plan: ChainPlan) -> list[Any]:
     """The pose bones of a chain, tip to root."""
     tip = obj.pose.bones[plan.tip]
-    return [tip, *tip.parent_recursive][: plan.chain_length]
+    return row_up(tip, plan.chain_length)
 
 
 def seen_rotations(obj: Any, evaluated: Any, plans: Sequence[ChainPlan]) -> dict[str, fk_pose.Raw]:

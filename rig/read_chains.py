@@ -16,6 +16,7 @@ from mathutils import Matrix, Vector
 from ..solvers import rotations, rows
 from ..solvers.bend_plane import rest_bend_axis
 from . import chain_problems, constrained, dependency, marks
+from .bone_rows import row_of
 from .chain_setup import AXES, ChainSetup, RigSetup, limits_of, matrix_from
 from .loose import loose_of
 from .session import pose_bones
@@ -95,9 +96,7 @@ def _link(target: bpy.types.Object | None, bone_name: str) -> tuple[marks.Key, s
 
 
 def _read_chain(obj: bpy.types.Object, tip: Any, index: dict[str, int], holds: constrained.Holds) -> ChainSetup:
-    row = [tip, *tip.parent_recursive]
-    count = tip.limb_ik_chain_length or len(row)
-    bones = list(reversed(row[:count]))
+    bones = row_of(tip)[::-1]
     turned = [bones[0], bones[-1]] if tip.limb_ik_solver == 'TWO_BONE' and len(bones) > 1 else bones
     chain = ChainSetup(
         tip=tip.name,

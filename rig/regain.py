@@ -10,6 +10,7 @@ from typing import Any
 import bpy
 
 from . import dependency, fk_pose, kept, marks, rest_edits
+from .bone_rows import row_of
 from .chain_setup import CHAIN_SETTINGS
 from .session import object_settings
 
@@ -47,14 +48,14 @@ def _undo_paste(obj: bpy.types.Object) -> None:
 
 def clear_chain(tip: Any) -> None:
     """Take a chain away that nobody set up; its bones show their FK."""
-    for bone in [tip, *tip.parent_recursive[: max(0, tip.limb_ik_chain_length - 1)]]:
+    for bone in row_of(tip):
         forget_store(bone)
     for name in CHAIN_SETTINGS:
         tip.property_unset(f"limb_ik_{name}")
 
 
 def forget_store(bone: Any) -> None:
-    """A copied bone shows what IK wrote into the one it was copied from; its FK is that one's."""
+    """Give a copied bone its FK: it shows what IK wrote into the one it was copied from, and keeps that one's FK."""
     if bone.limb_ik_store_mode:
         setattr(bone, fk_pose.channel(bone.rotation_mode), fk_pose.fk_raw(bone))
         fk_pose.clear_store(bone)

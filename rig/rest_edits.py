@@ -17,6 +17,7 @@ import bpy
 from mathutils import Matrix, Quaternion, Vector
 
 from . import marks
+from .bone_rows import row_of
 from .chain_setup import matrix_from, matrix_values
 
 # Of a bone's length: joints that moved less are where they were; float32 through an object's transform costs 1e-6.
@@ -82,7 +83,7 @@ def follow(obj: bpy.types.Object, tips: list[Any]) -> bool:
 
 def _settings_of(tips: list[Any]) -> Settings:
     found = {(tip.name, name): tuple(getattr(tip, name)) for tip in tips for name in (BEND, OFFSET, *RESTS)}
-    return found | {(bone.name, HINGE): tuple(getattr(bone, HINGE)) for tip in tips for bone in _row(tip)}
+    return found | {(bone.name, HINGE): tuple(getattr(bone, HINGE)) for tip in tips for bone in row_of(tip)}
 
 
 def _turn(bone: Any, name: str, before: _Rest, turned: Callable[[tuple[float, ...]], Sequence[float]]) -> None:
@@ -94,21 +95,15 @@ def _turn(bone: Any, name: str, before: _Rest, turned: Callable[[tuple[float, ..
 
 def _rest_of(obj: bpy.types.Object, tips: list[Any]) -> _Rest:
     bones: Any = obj.pose.bones if obj.pose else {}
-    found = {bone.name: bone.bone for tip in tips for bone in _row(tip)}
+    found = {bone.name: bone.bone for tip in tips for bone in row_of(tip)}
     ends = [bones.get(tip.limb_ik_end_bone) for tip in tips]
     found |= {end.name: end.bone for end in ends if end is not None}
     rest = {name: _Bone(bone.matrix_local.copy(), bone.tail_local.copy(), bone.length) for name, bone in found.items()}
     return _Rest(obj.matrix_world.copy(), rest, _settings_of(tips))
 
 
-def _row(tip: Any) -> list[Any]:
-    """The bones of a chain, from tip to root."""
-    every = [tip, *tip.parent_recursive]
-    return every[: tip.limb_ik_chain_length or len(every)]
-
-
 def _follow_rolls(tip: Any, before: _Rest, now: _Rest) -> None:
-    row = _row(tip)
+    row = row_of(tip)
     for bone, name, of in ((tip, BEND, row[-1].name), *((bone, HINGE, bone.name) for bone in row)):
         turn = _roll(of, before, now)
         if turn is not None:
