@@ -1,4 +1,4 @@
-"""What differs between Blender's versions: actions and their slots, bone selection and hiding.
+"""What differs between Blender's versions: actions and their slots, and which bones are selected.
 
 Every test of ``bpy.app.version`` lives here. 4.2 and 4.3 keep F-curves flat in the
 action; 4.4 and later keep them in channelbags, one per slot; 5.0 and later have no
@@ -8,7 +8,7 @@ not know what a chain is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -167,11 +167,6 @@ def why_not_editable(id_block: bpy.types.ID) -> str:
     return ""
 
 
-def is_editable(id_block: bpy.types.ID) -> bool:
-    """Whether keys in this action or data-block can be written and hold."""
-    return not why_not_editable(id_block)
-
-
 def bone_is_selected(bone: bpy.types.PoseBone) -> bool:
     """Whether the pose bone is selected in pose mode."""
     return bool(cast(Any, _selection_owner(bone)).select)
@@ -182,30 +177,12 @@ def set_bone_selected(bone: bpy.types.PoseBone, on: bool) -> None:
     cast(Any, _selection_owner(bone)).select = on
 
 
-def bone_is_hidden(bone: bpy.types.PoseBone) -> bool:
-    """Whether the pose bone itself is hidden (H), whatever its collections say."""
-    return bool(cast(Any, _selection_owner(bone)).hide)
-
-
-def set_bone_hidden(bone: bpy.types.PoseBone, on: bool) -> None:
-    """Hides or shows the pose bone."""
-    cast(Any, _selection_owner(bone)).hide = on
-
-
 def _selection_owner(bone: bpy.types.PoseBone) -> bpy.types.PoseBone | bpy.types.Bone:
     return bone if HAS_POSE_BONE_SELECT else bone.bone
 
 
 def _anim_data(id_block: bpy.types.ID) -> bpy.types.AnimData | None:
     return cast("bpy.types.AnimData | None", getattr(id_block, "animation_data", None))
-
-
-def _channelbags(action: bpy.types.Action, slot: Any) -> Iterator[Any]:
-    for layer in cast(Any, action).layers:
-        for strip in layer.strips:
-            bag = strip.channelbag(slot)
-            if bag is not None:
-                yield bag
 
 
 def _channelbag(action: bpy.types.Action, slot: Any) -> Any:

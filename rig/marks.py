@@ -77,11 +77,6 @@ def mark_all() -> None:
         listener(None)
 
 
-def forget(obj: bpy.types.Object) -> None:
-    """Stop watching an armature that has neither chains nor stored FK values."""
-    _marks.known.pop(key_of(obj), None)
-
-
 @contextmanager
 def quiet() -> Iterator[None]:
     """Write settings without marking them as the user's change."""

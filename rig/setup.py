@@ -14,7 +14,7 @@ from typing import Any
 import bpy
 from mathutils import Matrix
 
-from . import chain_plan, chains, compat, controls, dependency, fk_pose, marks, match, posed_chain
+from . import chain_plan, chains, controls, dependency, fk_pose, marks, match, posed_chain
 from .chain_plan import ChainPlan, guess_end_bone, limb_plans
 from .errors import LimbIKError
 from .evaluate import Evaluation, evaluate
@@ -28,7 +28,6 @@ __all__ = [
     "check_armature",
     "control_name",
     "guess_end_bone",
-    "is_animated",
     "limb_plans",
     "read_fk",
     "remove_chain",
@@ -245,8 +244,3 @@ def _is_used(link: tuple[marks.Key, str]) -> bool:
             if link in (chain.target_key, chain.pole_key):
                 return True
     return False
-
-
-def is_animated(obj: bpy.types.Object) -> bool:
-    """Whether an armature has keys of its own, in an action or in NLA strips."""
-    return compat.animation_range(obj) is not None

@@ -26,6 +26,8 @@ Triple = Sequence[float]
 ROTATION_PATHS = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 CHANNELBAGS_SINCE = (4, 4)
 """Blender version from which an action's curves lie in the channelbag of a slot."""
+HIDES_POSE_BONES_SINCE = (5, 0)
+"""Blender version from which a pose bone is hidden by itself; before, its bone at rest was."""
 
 
 @dataclass(frozen=True)
@@ -162,6 +164,11 @@ def armature_of(obj: bpy.types.Object) -> bpy.types.Armature:
 def bone(obj: bpy.types.Object, name: str) -> bpy.types.PoseBone:
     assert obj.pose is not None
     return obj.pose.bones[name]
+
+
+def holder_of_hide(pose_bone: bpy.types.PoseBone) -> Any:
+    """What has the ``hide`` of a pose bone (H), whatever its collections say."""
+    return pose_bone if bpy.app.version >= HIDES_POSE_BONES_SINCE else pose_bone.bone
 
 
 def empty(

@@ -89,8 +89,7 @@ def test_lb_51_hidden_bones_go_on(arm: Any) -> None:
     ops.limb_ik.add_chain()
     target = arm.pose.bones["lo"].limb_ik_target
     for bone in arm.pose.bones:
-        compat.set_bone_hidden(bone, True)
-        assert compat.bone_is_hidden(bone)
+        rigs.holder_of_hide(bone).hide = True
     target.location.z -= 0.4
     rigs.update()
     assert rigs.tip_error(arm, "lo", target, "hand") < 1e-5

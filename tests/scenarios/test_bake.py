@@ -229,7 +229,7 @@ def nothing_selected(obj: bpy.types.Object) -> None:
 
 def bones_hidden(obj: bpy.types.Object) -> None:
     for bone in obj.pose.bones:
-        compat.set_bone_hidden(bone, True)
+        rigs.holder_of_hide(bone).hide = True
 
 
 def bone_collection_hidden(obj: bpy.types.Object) -> None:
@@ -283,7 +283,7 @@ def surroundings(obj: bpy.types.Object) -> tuple[Any, ...]:
         sorted(one.name for one in layer.objects if one.select_get()),
         obj.hide_viewport,
         obj.name in layer.objects and obj.hide_get(),
-        [compat.bone_is_hidden(bone) for bone in obj.pose.bones],
+        [rigs.holder_of_hide(bone).hide for bone in obj.pose.bones],
         bpy.context.scene.frame_current_final,
         sorted(bpy.data.scenes.keys()),
         sorted(bpy.data.objects.keys()),
