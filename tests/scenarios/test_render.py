@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 import pytest
 from limb_ik.rig import write
+from limb_ik.rig.crowd.solving import FEWEST
 from mathutils import Vector
 
 import rigs
@@ -316,7 +317,7 @@ def test_a_still_of_the_frame_that_is_shown_has_the_pose_of_the_viewport(
 def test_a_still_of_a_crowd_has_the_pose_of_the_viewport(tmp_path: Path) -> None:
     """As many chains as are solved together."""
     cubes = []
-    for number in range(4):
+    for number in range(FEWEST):
         obj = rigs.l2s(name=f"Rig{number}")
         target = rigs.empty(f"T{number}", (1.2, 0.01 * number, 0.5))
         for name in ("up", "lo", "hand"):
