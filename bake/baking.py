@@ -19,7 +19,7 @@ from ..rig.compat import animation_range
 from ..rig.errors import LimbIKError
 from ..rig.sampling import sampled
 from ..rig.session import pose_bones
-from . import keys, parts
+from . import keyed, keys, parts
 from .few_keys import FewKeys, few_keys
 from .key_table import Floats
 from .options import BakeOptions, BakeReport
@@ -210,7 +210,7 @@ def _only(work: Work, reading: Reading, bones: Sequence[int], chains: Sequence[A
 
 def _result(work: Work, readings: Sequence[Reading], tolerance: float) -> _Result:
     table = rotation_table(work, readings[::2] if tolerance else readings)  # few keys are read at half frames, too
-    straight = keys.straight_bones(work.obj, table, work.frames[0], work.frames[-1])
+    straight = keyed.straight_bones(work.obj, table, work.frames[0], work.frames[-1])
     few = few_keys(work, rows_of(work), readings, table, tolerance, straight) if tolerance else None
     return _Result(work, table, straight, few)
 

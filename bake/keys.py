@@ -7,7 +7,7 @@ with its reason. This module must not sample, solve or decide which frames to ke
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -22,9 +22,7 @@ from .key_table import (
     SAME_FRAME,
     Floats,
     Keys,
-    key_frames,
     linear_keys,
-    read_table,
     replace_range,
     smooth_keys,
 )
@@ -34,8 +32,6 @@ from .writable import action_frame, check_writable
 _ROTATION_PATHS = {'QUATERNION': "rotation_quaternion", 'AXIS_ANGLE': "rotation_axis_angle"}
 _EULER_PATH = "rotation_euler"
 
-# Captured motion has a key a frame, or one every other.
-MOST_FRAMES = 0.4
 # Below this |sin(angle / 2)| an axis-angle's axis is rounding noise.
 _NO_AXIS = 1e-6
 
@@ -77,27 +73,6 @@ def write_rotation_keys(
         _write_channel(obj, curve, linear_keys(frames, column) if name in straight else smooth_keys(frames, column))
     _tag(obj)
     return len(channels) * len(frames)
-
-
-def straight_bones(obj: bpy.types.Object, names: Iterable[str], first: float, last: float) -> set[str]:
-    """Bones whose rotation has keys on most frames of a range (scene time) and no Bézier segment: captured motion.
-
-    Baked straight, too, it is the same between frames.
-    """
-    curves, anim = compat.fcurves_of(obj), obj.animation_data
-    if anim is None:
-        return set()
-    start, end = sorted(action_frame(anim, frame) for frame in (first, last))
-    paths = {rotation_path(_bone(obj, name)): name for name in names}
-    kinds: dict[str, set[int]] = {}
-    most = MOST_FRAMES * (end - start)
-    for curve in curves:
-        if curve.data_path in paths:
-            table = read_table(curve)
-            inside = (table["co"][:, 0] > start - SAME_FRAME) & (table["co"][:, 0] < end + SAME_FRAME)
-            found = table["interpolation"][inside, 0].tolist() if inside.sum() > most else [BEZIER]
-            kinds.setdefault(paths[curve.data_path], set()).update(found)
-    return {name for name, found in kinds.items() if BEZIER not in found}
 
 
 def write_rotation_fits(obj: bpy.types.Object, fits: Mapping[str, Fit]) -> int:
@@ -146,23 +121,6 @@ def write_keys(id_block: bpy.types.ID, data_path: str, values: Floats, frames: F
         _write_channel(id_block, curve, linear_keys(frames, column))
     _tag(id_block)
     return rows.size
-
-
-def keyed_frames(obj: bpy.types.Object, bones: Iterable[str], first: float, last: float) -> list[float]:
-    """The frames within first…last at which any channel of these bones has a key, rising.
-
-    Units: frames of the scene, in NLA tweak mode too. Keys nearer than Blender tells apart count once.
-    """
-    prefixes = tuple(f'pose.bones["{bpy.utils.escape_identifier(name)}"].' for name in bones)
-    curves = [curve for curve in compat.fcurves_of(obj) if curve.data_path.startswith(prefixes)] if prefixes else []
-    if not curves:
-        return []
-    anim = cast(bpy.types.AnimData, obj.animation_data)
-    x = np.unique(np.concatenate([key_frames(curve) for curve in curves]))
-    shown = np.sort([anim.nla_tweak_strip_time_to_scene(float(frame)) for frame in x])
-    shown = shown[(shown >= first - SAME_FRAME) & (shown <= last + SAME_FRAME)]
-    is_new = np.diff(shown, prepend=-np.inf) > SAME_FRAME
-    return [float(frame) for frame in shown[is_new]]
 
 
 def continuous_rotations(values: Floats, rotation_mode: str) -> Floats:

@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import bpy
-import numpy as np
-
-from ..rig import chains, compat
+from ..rig import chains
 from ..rig.errors import LimbIKError
 from ..rig.session import object_at
-from . import keys
+from . import keyed
 from .jobs import chains_named
-from .key_table import SAME_FRAME, key_frames
 from .options import BakeOptions
 from .plan import frames_of
 
@@ -35,7 +31,7 @@ def bone_keys(obj: Any, tips: Sequence[str], first: float, last: float) -> list[
     """
     names = chains.setup_of(obj).names
     bones = {names[bone] for chain in chains_named(obj, tips) for bone in (*chain.bones, chain.end) if bone >= 0}
-    return _some(keys.keyed_frames(obj, bones, first, last), "bones", first, last)
+    return _some(keyed.keyed_frames(obj, bones, first, last), "bones", first, last)
 
 
 def control_keys(obj: Any, tips: Sequence[str], first: float, last: float) -> list[float]:
@@ -48,17 +44,9 @@ def control_keys(obj: Any, tips: Sequence[str], first: float, last: float) -> li
     for chain in chains_named(obj, tips):
         for key, bone in filter(None, (chain.target_key, chain.pole_key)):
             owner = object_at(key)
-            found.update(keys.keyed_frames(owner, [bone], first, last) if bone else _own_keys(owner, first, last))
+            own = keyed.keyed_frames(owner, [bone], first, last) if bone else keyed.frames_of_place(owner, first, last)
+            found.update(own)
     return _some(sorted(found), "targets", first, last)
-
-
-def _own_keys(owner: bpy.types.Object, first: float, last: float) -> list[float]:
-    """Frames at which an object's own transform has keys."""
-    curves = [one for one in compat.fcurves_of(owner) if one.data_path.startswith(("location", "rotation_"))]
-    if not curves:
-        return []
-    every = np.unique(np.concatenate([key_frames(curve) for curve in curves]))
-    return [float(x) for x in every[(every >= first - SAME_FRAME) & (every <= last + SAME_FRAME)]]
 
 
 def _some(frames: list[float], what: str, first: float, last: float) -> list[float]:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from limb_ik.bake import keys
+from limb_ik.bake import keyed, keys
 from limb_ik.rig import compat
 from limb_ik.rig.errors import LimbIKError
 from mathutils import Euler, Quaternion
@@ -130,7 +130,7 @@ def test_captured_motion_has_straight_keys_on_most_frames(interpolation: str, st
     for curve in compat.fcurves_of(obj):
         for key in curve.keyframe_points:
             key.interpolation = interpolation
-    found = keys.straight_bones(obj, ["up", "lo"], FRAMES[0], FRAMES[-1])
+    found = keyed.straight_bones(obj, ["up", "lo"], FRAMES[0], FRAMES[-1])
     assert found == ({"up"} if interpolation == 'LINEAR' and step < 4 else set())
 
 
@@ -234,7 +234,7 @@ def test_in_nla_tweak_mode_keys_land_where_the_strip_plays_them(reverse: bool) -
     anim.use_tweak_mode = True
     frames = np.arange(31.0, 72.0)
     keys.write_rotation_keys(obj, {"up": rotations(frames)}, frames, {"up"})
-    assert keys.keyed_frames(obj, ["up"], 31, 71) == pytest.approx(frames)
+    assert keyed.keyed_frames(obj, ["up"], 31, 71) == pytest.approx(frames)
     anim.use_tweak_mode = False
     for frame in (31, 40, 55.5, 70):
         expected = [np.interp(frame, frames, column) for column in rotations(frames).T]
@@ -257,11 +257,11 @@ def test_keys_of_any_property() -> None:
 
 def test_keyed_frames() -> None:
     obj = armature()
-    assert keys.keyed_frames(obj, ["up"], -100, 100) == []
+    assert keyed.keyed_frames(obj, ["up"], -100, 100) == []
     fk_keys(obj)
     obj.keyframe_insert("location", frame=7)
-    assert keys.keyed_frames(obj, ["up"], 0, 10) == [1.0, 4.0, 8.5, 10.0]
-    assert keys.keyed_frames(obj, ["lo"], 0, 10) == []
+    assert keyed.keyed_frames(obj, ["up"], 0, 10) == [1.0, 4.0, 8.5, 10.0]
+    assert keyed.keyed_frames(obj, ["lo"], 0, 10) == []
 
 
 def refused(obj: bpy.types.Object, match: str) -> None:
