@@ -241,7 +241,8 @@ class _Ramp:
             parts = np.minimum(parts, rows.smoothstep((frames - frames[0]) / size))
         if not ends:
             parts = np.minimum(parts, rows.smoothstep((frames[-1] - frames) / size))
-        return cls(float(frames[0] - lead * begins), float(frames[-1] - lead * (not ends)), lead, parts)
+        last = plant_work.off_at(float(frames[-1] - lead * (not ends)), lead)
+        return cls(float(frames[0] - lead * begins), last, lead, parts)
 
 
 def _hips_offsets(standing: Sequence[_Standing], ramp: _Ramp) -> Floats:

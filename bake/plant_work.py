@@ -47,6 +47,11 @@ def lead_of(context: Any, chain: ChainSetup) -> float:
     return float(math.ceil(blend_frames(context, chain) - ROUNDING))
 
 
+def off_at(last: float, lead: float) -> float:
+    """Where ``use_ik`` goes off after the last frame of a contact: there an ease begins, a cut comes a frame later."""
+    return last if lead else last + 1.0
+
+
 def turns_of(matrices: Floats) -> Floats:
     """Orientations of matrices, mirrored ones too: frames × 4."""
     return np.array([rotations.from_matrix(Matrix(one.tolist())) for one in matrices])
@@ -64,7 +69,7 @@ def work_of(context: Any, obj: Any, foot: FootMotion, holds: Sequence[Hold], *, 
         target = onto_target(foot, held, _ease_of(foot, first, last, lead, sides))
         written += controls(foot, target, inside, with_pole=not any(sides))
         if not all(sides):
-            ends = last + lead + 1 if sides[1] else last
+            ends = last + lead + 1 if sides[1] else off_at(last, lead)
             spans.append(OnSpan(first - lead, None if is_open else ends, stays_on=sides[1]))
     return Work(foot, tuple(spans), tuple(written))
 
@@ -94,9 +99,12 @@ def _ease_of(foot: FootMotion, first: float, last: float, lead: float, sides: Se
     """How much of a hold counts on each frame where the target has a motion of its own on a side; None: all of it."""
     if not any(sides):
         return None
-    at = foot.frames
-    before = rows.smoothstep((at - first + lead) / max(lead, ROUNDING)) if sides[0] else np.ones(len(at))
-    after = rows.smoothstep((last + lead - at) / max(lead, ROUNDING)) if sides[1] else np.ones(len(at))
+    at, size = foot.frames, max(lead, ROUNDING)
+    begun, left = (at - first + lead) / size, (last + lead - at) / size
+    if not lead:
+        begun, left = begun + 1.0, left + 1.0  # a cut: all of it on the first and last frame, too
+    before = rows.smoothstep(begun) if sides[0] else np.ones(len(at))
+    after = rows.smoothstep(left) if sides[1] else np.ones(len(at))
     return np.minimum(before, after)
 
 

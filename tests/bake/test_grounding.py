@@ -50,6 +50,17 @@ def test_level_ground_moves_nothing_but_the_slide() -> None:
     assert max(one.part_of_length for one in report.planted.after) < STILL
 
 
+@pytest.mark.parametrize("last", [None, 50.0])
+def test_a_cut_grounds_the_last_frame_of_the_range_too(last: float | None) -> None:
+    obj, ground = rig(), plane(height=0.05)
+    for side in ("L", "R"):
+        rigs.bone(obj, f"shin.{side}").limb_ik_blend_time = 0.0
+    end = int(last or walkers.LAST)
+    before = walkers.heads(obj, ("foot.L",), range(end, end + 1))["foot.L"][0].z
+    grounding.ground(bpy.context, obj, ground, last=last)
+    assert walkers.heads(obj, ("foot.L",), range(end, end + 1))["foot.L"][0].z - before > 0.02
+
+
 def test_a_higher_floor_lifts_everything_by_as_much() -> None:
     obj, ground = rig(), plane(height=0.5)
     before = walkers.heads(obj, ("foot.L", "toe.R", "hips"), WHOLE)

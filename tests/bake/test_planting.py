@@ -42,6 +42,16 @@ def outside(found: list[Contact]) -> list[int]:
 
 
 @pytest.mark.parametrize("space", ["FK", "WORLD"])
+def test_a_cut_holds_the_last_frame_of_a_contact_too(space: str) -> None:
+    """Without a blend time FK shows from the frame after."""
+    obj, tips = rig(space)
+    for tip in tips:
+        rigs.bone(obj, tip).limb_ik_blend_time = 0.0
+    report = planting.plant_contacts(bpy.context, obj, contacts.detect(bpy.context, obj))
+    assert max(one.part_of_length for one in report.after) < STILL
+
+
+@pytest.mark.parametrize("space", ["FK", "WORLD"])
 def test_detected_contacts_are_planted_and_nothing_else_changes(space: str) -> None:
     obj, _ = rig(space)
     before = walkers.matrices(obj, WHOLE)
