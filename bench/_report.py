@@ -15,14 +15,15 @@ Series = Mapping[str, Sequence[tuple[float, float]]]
 class Row:
     """One figure. ``native``: Blender's own, None where there is nothing to compare with; ``ratio``: ours to native's.
 
-    ``goal``: the largest that is good enough, of the ratio where ``is_ratio`` is true, else of the figure itself.
+    ``goal``: the largest that is good enough, of the ratio where ``is_ratio`` is true, else of the figure itself; None
+    where a row is there to compare with.
     """
 
     what: str
     unit: str
     native: float | None
     ours: float
-    goal: float
+    goal: float | None
     is_ratio: bool = False
     is_least: bool = False
 
@@ -32,6 +33,8 @@ class Row:
 
     @property
     def is_met(self) -> bool:
+        if self.goal is None:
+            return True
         value = self.ratio if self.is_ratio else self.ours
         return value is not None and (value >= self.goal if self.is_least else value <= self.goal)
 
@@ -50,7 +53,7 @@ def heading() -> str:
 
 
 def line(row: Row) -> str:
-    goal = f"{'≥' if row.is_least else '≤'} {shown(row.goal)}{' ×' if row.is_ratio else ''}"
+    goal = "" if row.goal is None else f"{'≥' if row.is_least else '≤'} {shown(row.goal)}{' ×' if row.is_ratio else ''}"
     mark = "" if row.is_met else "  missed"
     cells = f"{shown(row.native):>10} {shown(row.ours):>10} {shown(row.ratio):>8} {goal:>9}"
     return f"{row.what:74} {row.unit:>7} {cells}{mark}"

@@ -9,13 +9,16 @@ from typing import Any
 
 import _scenes
 import bpy
+import numpy as np
 from _report import Row, Series, fastest_tenth
 from limb_ik import handlers
 from limb_ik.bake import keys
 from limb_ik.bake.baking import BakeOptions, bake
+from limb_ik.rig import live_pause
 
 CROWD = 50
 TAGGED = "a handler that tags alone"
+BARE = "a handler that reads and writes alone, no IK"
 FRAMES = 250
 WORDS = {
     "frame_by_chains": ("A frame by the number of chains", "chains in the scene", "ms a frame"),
@@ -51,7 +54,40 @@ def crowd() -> list[Row]:
         without, native, ours = (_crowd_ms(CROWD, kind, **scene) for kind in ("none", "native", "limb_ik"))
         label = f"{CROWD} characters, {4 * CROWD} limbs, a frame: {what} (without IK {without:.1f})"
         found.append(Row(label, "ms", native, ours, 1.5, is_ratio=True))
+        label = f"the same: {BARE}"
+        found.append(Row(label, "ms", native, _bare_crowd_ms(**scene), None))
     return found
+
+
+def _bare_crowd_ms(**scene: bool) -> float:
+    """What is left for IK itself: each rig read and written in bulk and tagged, each target and pole looked at."""
+    _scenes.reset()
+    made = _scenes.characters(CROWD, **scene)
+    _scenes.add_limb_ik(made)
+    values = np.empty(16 * len(made[0].obj.pose.bones), np.float32)
+    quats = np.empty(4 * len(made[0].obj.pose.bones), np.float32)
+
+    def bare(_scene: Any, depsgraph: Any) -> None:
+        for one in made:
+            bones = one.obj.evaluated_get(depsgraph).pose.bones
+            bones.foreach_get("matrix", values)
+            bones.foreach_get("rotation_quaternion", quats)
+            for empty in (*one.targets, *one.poles):
+                _place = empty.evaluated_get(depsgraph).matrix_world.translation
+            one.obj.pose.bones.foreach_set("rotation_quaternion", quats)
+            one.obj.update_tag(refresh={'OBJECT'})
+
+    with live_pause.paused(), _handling(bare):
+        return _frame_ms()
+
+
+@contextmanager
+def _handling(handler: Callable[..., None]) -> Iterator[None]:
+    bpy.app.handlers.frame_change_post.append(handler)
+    try:
+        yield
+    finally:
+        bpy.app.handlers.frame_change_post.remove(handler)
 
 
 def _handler_us(seen: Any) -> float:
@@ -263,8 +299,5 @@ def _tagging(obj: Any) -> Iterator[None]:
     def tag(*_: Any) -> None:
         obj.update_tag(refresh={'OBJECT'})
 
-    bpy.app.handlers.frame_change_post.append(tag)
-    try:
+    with _handling(tag):
         yield
-    finally:
-        bpy.app.handlers.frame_change_post.remove(tag)
