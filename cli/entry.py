@@ -14,7 +14,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias
+from typing import NoReturn, TypeAlias
 
 import bpy
 
@@ -22,7 +22,7 @@ from ..demos import scenes, stairs, walk
 from ..files.opening import READABLE, WRITABLE
 from ..files.quiet import show_chatter, stdout_to_stderr
 from ..rig.errors import LimbIKError
-from . import bake, guard, plant, setup
+from . import bake, guard, plant, setup, values
 from .jobs import PROGRAM
 
 LOG = logging.getLogger(__name__)
@@ -154,11 +154,13 @@ def _add_add(commands: _Commands) -> None:
     command.add_argument("-o", "--output", metavar="OUT", type=Path, required=True, help="the .blend to write")
     command.add_argument("--armature", metavar="N", help="name of the armature (default: all)")
     what = command.add_mutually_exclusive_group()
-    what.add_argument("--limbs", type=_limbs, metavar="arms,legs", default=None, help="which limbs (default: both)")
-    what.add_argument("--chain", type=_chain, metavar="ROOT:TIP[:END]", help="one chain by its bones")
+    what.add_argument(
+        "--limbs", type=values.limbs, metavar="arms,legs", default=None, help="which limbs (default: both)"
+    )
+    what.add_argument("--chain", type=values.chain, metavar="ROOT:TIP[:END]", help="one chain by its bones")
     what.add_argument("--setup", metavar="JSON", type=Path, help="the chains that an inspect printed")
-    command.add_argument("--solver", **_one_of(SOLVERS), help="of --chain (default: by its length)")
-    command.add_argument("--motion", **_one_of(MOTIONS), default="AUTO", help=MOTION_HELP)
+    command.add_argument("--solver", **values.one_of(SOLVERS), help="of --chain (default: by its length)")
+    command.add_argument("--motion", **values.one_of(MOTIONS), default="AUTO", help=MOTION_HELP)
     _add_trust(command)
 
 
@@ -167,17 +169,21 @@ def _add_bake(commands: _Commands) -> None:
     command.add_argument("files", metavar="FILE", type=Path, nargs="+")
     command.add_argument("-o", "--output", metavar="OUT", type=Path, required=True, help="of several FILEs: a folder")
     command.add_argument("--action", metavar="NAME", help="bake into this action (default: the active one)")
-    command.add_argument("--frames", type=_frames, metavar="A:B", help="(default: the action's range)")
-    command.add_argument("--step", type=_positive, metavar="N", default=1, help="a key every N frames (default: 1)")
+    command.add_argument("--frames", type=values.frames, metavar="A:B", help="(default: the action's range)")
     command.add_argument(
-        "--reduce", type=_length, metavar="METRES", default=0.0, help="fewer keys, off by this at most"
+        "--step", type=values.positive, metavar="N", default=1, help="a key every N frames (default: 1)"
     )
-    command.add_argument("--after", **_one_of(AFTERS), default="MUTE", help="the chains (default: mute)")
-    command.add_argument("--jobs", type=_positive, metavar="N", default=1, help="how many files at a time (default: 1)")
+    command.add_argument(
+        "--reduce", type=values.length, metavar="METRES", default=0.0, help="fewer keys, off by this at most"
+    )
+    command.add_argument("--after", **values.one_of(AFTERS), default="MUTE", help="the chains (default: mute)")
+    command.add_argument(
+        "--jobs", type=values.positive, metavar="N", default=1, help="how many files at a time (default: 1)"
+    )
     command.add_argument("--resume", action="store_true", help="leave out files whose output is there and not older")
     command.add_argument(
         "--part",
-        type=_part,
+        type=values.part,
         metavar="K/N",
         help="only read the K-th of N parts of the frames; OUT is a .json for --join",
     )
@@ -207,62 +213,3 @@ def _demo(arguments: argparse.Namespace) -> tuple[str, int]:
     if arguments.scene in scenes.SCENES:
         return scenes.run(arguments.scene, arguments.output)
     return walk.run(arguments.output)
-
-
-def _one_of(names: Sequence[str]) -> dict[str, Any]:
-    """How an option takes one of these names, in small letters or capitals; another is said as it was typed."""
-    shown = [name.lower() for name in names]
-
-    def taken(text: str) -> str:
-        if text.upper() not in names:
-            raise argparse.ArgumentTypeError(f"invalid choice: {text!r} (choose from {', '.join(shown)})")
-        return text.upper()
-
-    return {"type": taken, "metavar": "|".join(shown)}
-
-
-def _limbs(text: str) -> frozenset[str]:
-    names = frozenset(text.lower().split(","))
-    if not names <= {"arms", "legs"}:
-        raise argparse.ArgumentTypeError(f"{text!r} is not arms, legs or arms,legs")
-    return names
-
-
-def _chain(text: str) -> str:
-    """Bones with colons between; of more than three parts, names with a namespace, which comes more than once."""
-    parts = text.split(":")
-    has_namespace = len(set(parts)) < len(parts)
-    if len(parts) < 2 or not (parts[0] and parts[1]) or (len(parts) > 3 and not has_namespace):
-        raise argparse.ArgumentTypeError(f"{text!r} is not ROOT:TIP or ROOT:TIP:END")
-    return text
-
-
-def _frames(text: str) -> tuple[int, int]:
-    first, colon, last = text.partition(":")
-    try:
-        return int(first), int(last if colon else first)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not A:B with two whole frames") from None
-
-
-def _part(text: str) -> tuple[int, int]:
-    number, slash, count = text.partition("/")
-    if not (slash and number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
-        raise argparse.ArgumentTypeError(f"{text!r} is not K/N with K from 1 to N")
-    return int(number), int(count)
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 up")
-    return int(text)
-
-
-def _length(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0.0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a length from 0 up")
-    return value

@@ -26,6 +26,7 @@ from ..rig.chains import tips
 from ..rig.errors import LimbIKError
 from .drivers import refuse_blocked_drivers
 from .setup import open_rig
+from .values import share
 
 _Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 _NewCommand: TypeAlias = Callable[..., argparse.ArgumentParser]
@@ -39,22 +40,12 @@ def add_command(commands: _Commands, new_command: _NewCommand) -> argparse.Argum
     command.add_argument("-o", "--output", metavar="OUT", type=Path, required=True, help="what isn't .blend is baked")
     command.add_argument("--armature", metavar="N", help="name of the armature (default: all that move)")
     command.add_argument("--ground", metavar="OBJECT", help="object in FILE that the feet stand on")
-    command.add_argument("--slope", metavar="PART", type=_part, default=1.0, help="0…1, how far feet turn (default: 1)")
+    command.add_argument("--slope", metavar="PART", type=share, default=1.0, help="0…1, how far feet turn (default: 1)")
     command.add_argument("--floor", metavar="HEIGHT", type=float, help="of the motion's own floor (default: found)")
     command.add_argument("--keep-hips", action="store_true", help="don't move the hips on the ground")
     command.add_argument("--hands", action="store_true", help="look at hands, too")
     command.add_argument("--report", metavar="FILE", type=Path, help="write contacts and foot slide as JSON")
     return command
-
-
-def _part(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0.0 <= value <= 1.0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1")
-    return value
 
 
 def plant(arguments: argparse.Namespace) -> tuple[str, int]:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, cast
@@ -18,7 +17,7 @@ import bpy
 
 from ..bake.motion import add_chain, add_chains, add_limbs
 from ..files.opening import BLEND, armatures, check_writable, open_file, save_file
-from ..properties import CHAIN_SPECS, END_ROTATIONS, JOINT_SPECS, PREFIX, SOLVERS
+from ..properties import CHAIN_SPECS, JOINT_SPECS, PREFIX
 from ..rig.chains import setup_of, tips
 from ..rig.errors import LimbIKError
 from ..rig.limb_finding.skeleton import Limb, rest_skeleton
@@ -27,6 +26,7 @@ from ..rig.selection import plan_for
 from ..rig.session import current_scene, pose_bones
 from ..rig.setup import ChainPlan
 from .drivers import refuse_blocked_drivers
+from .setup_file import read_setup
 
 # Belong to one rig's pose or scene; set-up finds them anew on another rig.
 NOT_CARRIED = {
@@ -73,43 +73,6 @@ def open_rig(path: Path, *, trust: bool) -> list[bpy.types.Object]:
     if not found:
         raise LimbIKError(f"{path.name} has no armature")
     return found
-
-
-def read_setup(path: Path) -> list[Mapping[str, Any]]:
-    """The armatures that an ``inspect`` printed."""
-    try:
-        found: list[Mapping[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["armatures"]
-        for armature in found:
-            _check_kinds([armature.get("name", "")], str)
-            for chain in armature["chains"]:
-                _check_form(chain)
-    except OSError as problem:
-        raise LimbIKError(f"{path} can't be read: {problem.strerror}") from problem
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
-        raise LimbIKError(f"{path} is not what inspect prints ({type(problem).__name__}: {problem})") from problem
-    return [armature for armature in found if armature["chains"]]
-
-
-def _check_form(chain: Mapping[str, Any]) -> None:
-    """Raises KeyError or TypeError where a chain of a set-up is not made as ``inspect`` makes it."""
-    joints = chain.get("joints", {})
-    _check_kinds([joints, *joints.values()], dict)
-    texts = (chain["tip"], chain["root"], chain["solver"], chain.get("end_bone", ""), chain.get("end_rotation", ""))
-    _check_kinds([*texts, *joints], str)
-    if chain["solver"] not in _identifiers(SOLVERS):
-        raise ValueError(f"no solver is named {chain['solver']!r}")
-    if chain.get("end_rotation", 'TARGET') not in _identifiers(END_ROTATIONS):
-        raise ValueError(f"an end can't be {chain['end_rotation']!r}")
-
-
-def _check_kinds(values: Iterable[Any], kind: type) -> None:
-    for value in values:
-        if not isinstance(value, kind):
-            raise TypeError(f"{value!r} is no {kind.__name__}")
-
-
-def _identifiers(items: Sequence[tuple[str, str, str]]) -> list[str]:
-    return [identifier for identifier, _, _ in items]
 
 
 def apply_setup(

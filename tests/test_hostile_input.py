@@ -19,6 +19,7 @@ from limb_ik.cli import entry as cli
 from limb_ik.cli import guard as cli_guard
 from limb_ik.cli import jobs as cli_jobs
 from limb_ik.cli import setup as cli_setup
+from limb_ik.cli import setup_file
 from limb_ik.files import formats as file_formats
 from limb_ik.files import gltf_rate
 from limb_ik.files import opening as files
@@ -95,7 +96,7 @@ def test_a_frame_count_that_is_none_is_left_to_the_importer(tmp_path: Path, coun
     file_formats._refuse_cut_bvh(path)
 
 
-@pytest.mark.parametrize("reader", [cli_setup.read_setup, parts.from_file], ids=["set-up", "part"])
+@pytest.mark.parametrize("reader", [setup_file.read_setup, parts.from_file], ids=["set-up", "part"])
 @pytest.mark.parametrize(
     "text", ["", DEEP, "null", "[]", '{"form": 1}', '{"armatures": [[]]}', '{"form": 1, "frames": 5}']
 )

@@ -1,0 +1,85 @@
+"""What the texts of the command line's options mean: each taken as a value, or refused in one sentence.
+
+Must not look at files or at Blender's data: what a name stands for is found out later.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+
+def one_of(names: Sequence[str]) -> dict[str, Any]:
+    """How an option takes one of these names, in small letters or capitals; another is said as it was typed."""
+    shown = [name.lower() for name in names]
+
+    def taken(text: str) -> str:
+        if text.upper() not in names:
+            raise argparse.ArgumentTypeError(f"invalid choice: {text!r} (choose from {', '.join(shown)})")
+        return text.upper()
+
+    return {"type": taken, "metavar": "|".join(shown)}
+
+
+def limbs(text: str) -> frozenset[str]:
+    """``arms``, ``legs`` or both with a comma between."""
+    names = frozenset(text.lower().split(","))
+    if not names <= {"arms", "legs"}:
+        raise argparse.ArgumentTypeError(f"{text!r} is not arms, legs or arms,legs")
+    return names
+
+
+def chain(text: str) -> str:
+    """Bones with colons between; of more than three parts, names with a namespace, which comes more than once."""
+    parts = text.split(":")
+    has_namespace = len(set(parts)) < len(parts)
+    if len(parts) < 2 or not (parts[0] and parts[1]) or (len(parts) > 3 and not has_namespace):
+        raise argparse.ArgumentTypeError(f"{text!r} is not ROOT:TIP or ROOT:TIP:END")
+    return text
+
+
+def frames(text: str) -> tuple[int, int]:
+    """A:B, or one frame."""
+    first, colon, last = text.partition(":")
+    try:
+        return int(first), int(last if colon else first)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not A:B with two whole frames") from None
+
+
+def part(text: str) -> tuple[int, int]:
+    """K/N: a part's number, from 1, and how many there are."""
+    number, slash, count = text.partition("/")
+    if not (slash and number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not K/N with K from 1 to N")
+    return int(number), int(count)
+
+
+def positive(text: str) -> int:
+    """A whole number from 1 up."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 up")
+    return int(text)
+
+
+def length(text: str) -> float:
+    """Metres from 0 up."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a length from 0 up")
+    return value
+
+
+def share(text: str) -> float:
+    """A number from 0 to 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value <= 1.0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1")
+    return value
