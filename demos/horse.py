@@ -13,7 +13,8 @@ from mathutils import Euler, Vector
 
 from ..rig.session import current_scene, pose_bones
 from ..rig.setup import add_chains, limb_plans
-from .picture import Colour, View, floor, light_stage, paint
+from .figure import Colour, floor, light_stage, paint
+from .picture import View
 from .stage import Scene, end_missed, figure, length_of
 from .walker import metarig
 

@@ -13,7 +13,8 @@ from mathutils import Vector
 
 from ..rig.session import evaluated, pose_bones
 from ..rig.setup import ChainPlan
-from .picture import BALL, BODY, LIMB, REACHING, Colour, View, floor, light_stage, material_of, sphere
+from .figure import BALL, BODY, LIMB, REACHING, Colour, floor, light_stage, material_of, sphere
+from .picture import View
 from .stage import Scene, chain_on, figure, length_of, moving_ball
 from .walker import metarig
 

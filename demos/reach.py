@@ -13,7 +13,8 @@ from mathutils import Vector
 
 from ..rig.session import pose_bones
 from ..rig.setup import ChainPlan
-from .picture import View, dress
+from .figure import dress
+from .picture import View
 from .stage import BALL_RADIUS, Scene, chain_on, end_missed, length_of, moving_ball
 from .walker import metarig
 

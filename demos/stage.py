@@ -16,7 +16,8 @@ from mathutils import Vector
 from ..rig.bone_rows import row_of
 from ..rig.session import current_scene, evaluated, pose_bones
 from ..rig.setup import ChainPlan, add_chain
-from .picture import BALL, Colour, View, hang, material_of, sphere
+from .figure import BALL, Colour, hang, material_of, sphere
+from .picture import View
 
 # Metres: what a hand reaches for.
 BALL_RADIUS = 0.06

@@ -17,7 +17,8 @@ from ..bake.grounding import GroundReport
 from ..files.opening import make_folder, save_file
 from ..files.quiet import blender_chatter
 from ..rig.session import current_scene, evaluated, pose_bones
-from .picture import Colour, dress, paint, pose_strip
+from .figure import Colour, dress, paint
+from .picture import pose_strip
 from .walker import LAST_FRAME, walking_human
 
 # Metres: a flight up, a landing, a flight down, across the way of the walk (-Y).

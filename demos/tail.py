@@ -12,7 +12,8 @@ from mathutils import Vector
 
 from ..rig.session import current_view_layer
 from ..rig.setup import ChainPlan
-from .picture import Colour, View, floor, light_stage
+from .figure import Colour, floor, light_stage
+from .picture import View
 from .stage import Scene, chain_on, end_missed, figure, length_of, moving_ball
 from .walker import metarig
 

@@ -23,7 +23,8 @@ from ..files.quiet import blender_chatter
 from ..rig.session import current_scene, evaluated, pose_bones
 from ..rig.setup import limb_plans
 from ..solvers.blending import effective_weight
-from .picture import dress, pose_strip
+from .figure import dress
+from .picture import pose_strip
 from .walker import LAST_FRAME, walking_human
 
 REACHING_TIP, REACHING_BONES = "forearm.R", frozenset(("upper_arm.R", "forearm.R", "hand.R"))

@@ -53,23 +53,37 @@ def plain_view(d: Driver, distance: float, aside: float = 0.0) -> None:
     space.region_3d.view_location = STANDING + SIDE @ Vector((aside, 0.0, 0.0))
 
 
+def dressed_walker() -> bpy.types.Object:
+    """The demo's figure, active, in the colours that a viewport shows; what would stand about it is hidden."""
+    demo, figure = package("demos.walk"), package("demos.figure")
+    obj = walker()
+    package("bake.motion").add_limbs(bpy.context, obj)
+    ball = demo._send_hand(obj)
+    figure.dress(obj, demo.REACHING_BONES, ball, has_floor=False)
+    colours = {"Body": figure.BODY, "Limb": figure.LIMB, "Reach": figure.REACHING, "Ball": figure.BALL}
+    for material in bpy.data.materials:
+        material.diffuse_color = colours.get(material.name.split(".")[0], material.diffuse_color)
+    for part in bpy.data.objects:
+        if part.type in {'EMPTY', 'LIGHT'} and part != ball:
+            part.hide_set(True)
+    bpy.context.view_layer.objects.active = obj
+    obj.data.bones.active = obj.data.bones[demo.REACHING_TIP]
+    obj.hide_viewport = False
+    return obj
+
+
+def movie_crop(d: Driver) -> tuple[str, ...]:
+    """ImageMagick's words for the middle of the 3D View, in the movie's size."""
+    width = d.region().height * 0.8
+    left = d.region().x + (d.region().width - width) / 2
+    top = d.window.height - d.region().y - d.region().height
+    return ("-crop", f"{int(width)}x{d.region().height}+{int(left)}+{top}", "+repage", "-resize", MOVIE_SIZE)
+
+
 def walk(d: Driver) -> Case:
     """demo.gif: the right hand is sent after a ball and let go again."""
     with d.there():
-        demo, picture = package("demos.walk"), package("demos.picture")
-        obj = walker()
-        package("bake.motion").add_limbs(bpy.context, obj)
-        ball = demo._send_hand(obj)
-        picture.dress(obj, demo.REACHING_BONES, ball, has_floor=False)
-        colours = {"Body": picture.BODY, "Limb": picture.LIMB, "Reach": picture.REACHING, "Ball": picture.BALL}
-        for material in bpy.data.materials:
-            material.diffuse_color = colours.get(material.name.split(".")[0], material.diffuse_color)
-        for part in bpy.data.objects:
-            if part.type in {'EMPTY', 'LIGHT'} and part != ball:
-                part.hide_set(True)
-        bpy.context.view_layer.objects.active = obj
-        obj.data.bones.active = obj.data.bones[demo.REACHING_TIP]
-        obj.hide_viewport = False
+        obj = dressed_walker()
     space = d.area.spaces.active
     plain_view(d, 3.4)
     space.overlay.show_bones = False
@@ -81,11 +95,7 @@ def walk(d: Driver) -> Case:
         space.region_3d.view_location = Vector((hips.x, hips.y, STANDING.z))
         d.area.tag_redraw()
         names.append(f"walk_{frame:03}")
-        width = d.region().height * 0.8
-        left = d.region().x + (d.region().width - width) / 2
-        top = d.window.height - d.region().y - d.region().height
-        crop = ("-crop", f"{int(width)}x{d.region().height}+{int(left)}+{top}", "+repage", "-resize", MOVIE_SIZE)
-        yield from d.picture(names[-1], *crop)
+        yield from d.picture(names[-1], *movie_crop(d))
     frames = [d.folder / f"{name}.png" for name in names]
     options = ["-delay", MOVIE_DELAY, "-loop", "0"]
     end = ["+dither", "-colors", MOVIE_COLOURS, "-layers", "Optimize", str(HERE / "demo.gif")]
