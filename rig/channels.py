@@ -14,7 +14,7 @@ from typing import Any, cast
 import bpy
 import numpy as np
 
-from . import compat, nla
+from . import compat, nla, nla_clips
 
 # Blender sets a boolean from a curve when the value is more than 1 - FLT_EPSILON (measured: 0.99999994 is on,
 # 0.9999999 is off), so a straight ramp from 0 to 1 switches at its end and one from 1 to 0 at its start.
@@ -89,7 +89,7 @@ def boolean_changes(id_block: bpy.types.ID, data_path: str, frame_from: float, f
     default = _default(id_block, data_path)
 
     def is_on(frame: float) -> bool:
-        return nla.value_at(stack, default, frame) > _ON
+        return nla_clips.value_at(stack, default, frame) > _ON
 
     breaks = _breakpoints(stack, frame_from, frame_to)
     return _changes(is_on, breaks, frame_from, frame_to)
@@ -123,7 +123,7 @@ def _changes(is_on: Callable[[float], bool], breaks: Sequence[float], first: flo
     return states[0], found
 
 
-def _breakpoints(stack: Sequence[nla.Track], first: float, last: float) -> list[float]:
+def _breakpoints(stack: Sequence[nla_clips.Track], first: float, last: float) -> list[float]:
     """Where the value can jump, within the interval, with its two ends and the next frame after it."""
     inside = (
         frame
