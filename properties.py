@@ -8,8 +8,6 @@ those of what a chain hangs on also keep the dependency number up to date.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 import bpy
@@ -23,6 +21,20 @@ from bpy.props import (
     StringProperty,
 )
 
+from .property_specs import (
+    ANIMATABLE,
+    NOT_ANIMATABLE,
+    OVERRIDABLE,
+    Spec,
+    angle,
+    enum,
+    number,
+    object_link,
+    shown,
+    store,
+    switch,
+    text,
+)
 from .rig import dependency, marks, readouts
 
 PREFIX = "limb_ik_"
@@ -62,72 +74,9 @@ JOINT_KINDS = (
 )
 
 IDENTITY_4X4 = tuple(float(row == column) for row in range(4) for column in range(4))
-OVERRIDABLE = {'LIBRARY_OVERRIDABLE'}
-ANIMATABLE = {'ANIMATABLE'}
-NOT_ANIMATABLE: set[str] = set()
-
-
-@dataclass(frozen=True)
-class Spec:
-    """One property of a pose bone: its name after the prefix, its maker and what Blender is told."""
-
-    name: str
-    make: Callable[..., Any]
-    settings: dict[str, Any] = field(default_factory=dict)
-    is_animatable: bool = False
-    is_overridable: bool = True
-    update: Callable[[Any, Any], None] | None = marks.setting_changed
-
-    def build(self) -> object:
-        """The value to assign to ``bpy.types.PoseBone``."""
-        options = ANIMATABLE if self.is_animatable else NOT_ANIMATABLE
-        settings = dict(self.settings, options=options)
-        if self.is_overridable:
-            settings["override"] = OVERRIDABLE
-        if self.update is not None:
-            settings["update"] = self.update
-        return self.make(**settings)
-
-
-def _angle(name: str, label: str, default: float, description: str) -> Spec:
-    return Spec(
-        name, FloatProperty, {"name": label, "default": default, "subtype": 'ANGLE', "description": description}
-    )
-
-
-def _enum(name: str, label: str, items: Any, default: str, update: Any = marks.setting_changed) -> Spec:
-    settings = {"name": label, "items": items, "default": default}
-    return Spec(name, EnumProperty, settings, update=update)
-
-
-def _text(name: str, label: str, description: str) -> Spec:
-    return Spec(name, StringProperty, {"name": label, "description": description}, update=dependency.link_changed)
-
-
-def _object(name: str, label: str, description: str) -> Spec:
-    settings = {"name": label, "description": description, "type": bpy.types.Object}
-    return Spec(name, PointerProperty, settings, update=dependency.link_changed)
-
-
-def _number(name: str, label: str, default: float, low: float, high: float, text: str, **more: Any) -> Spec:
-    is_animatable = more.pop("is_animatable", False)
-    settings = {"name": label, "default": default, "min": low, "max": high, "description": text, **more}
-    return Spec(name, FloatProperty, settings, is_animatable=is_animatable)
-
-
-def _switch(name: str, label: str, default: bool, text: str, is_animatable: bool = False) -> Spec:
-    return Spec(
-        name, BoolProperty, {"name": label, "default": default, "description": text}, is_animatable=is_animatable
-    )
-
-
-def _store(name: str, make: Callable[..., Any], **settings: Any) -> Spec:
-    """Internal values that handlers write: nothing is marked by them."""
-    return Spec(name, make, settings, update=None)
-
 
 CHAIN_SPECS = (
-    _enum("solver", "Solver", SOLVERS, 'NONE', update=dependency.solver_changed),
+    enum("solver", "Solver", SOLVERS, 'NONE', update=dependency.solver_changed),
     Spec(
         "chain_length",
         IntProperty,
@@ -140,12 +89,12 @@ CHAIN_SPECS = (
         },
         update=dependency.link_changed,
     ),
-    _text("end_bone", "End Bone", "Bone whose head has to reach the target; the tail of the tip where empty"),
-    _object("target", "Target", "Object that the end of the chain reaches for"),
-    _text("target_bone", "Target Bone", "Bone of the target armature whose head is the target"),
-    _object("pole", "Pole Target", "Object that the elbow or knee bends toward"),
-    _text("pole_bone", "Pole Bone", "Bone of the pole armature whose head is the pole"),
-    _enum("target_space", "Target Space", TARGET_SPACES, 'WORLD'),
+    text("end_bone", "End Bone", "Bone whose head has to reach the target; the tail of the tip where empty"),
+    object_link("target", "Target", "Object that the end of the chain reaches for"),
+    text("target_bone", "Target Bone", "Bone of the target armature whose head is the target"),
+    object_link("pole", "Pole Target", "Object that the elbow or knee bends toward"),
+    text("pole_bone", "Pole Bone", "Bone of the pole armature whose head is the pole"),
+    enum("target_space", "Target Space", TARGET_SPACES, 'WORLD'),
     Spec("target_rest", FloatVectorProperty, {"size": 16, "default": IDENTITY_4X4, "name": "Target at Set-Up"}),
     Spec("pole_rest", FloatVectorProperty, {"size": 16, "default": IDENTITY_4X4, "name": "Pole at Set-Up"}),
     Spec(
@@ -159,9 +108,9 @@ CHAIN_SPECS = (
         FloatVectorProperty,
         {"name": "Bend Axis", "size": 3, "subtype": 'XYZ', "description": "Hinge of the limb in its root bone's space"},
     ),
-    _switch("use_ik", "Use IK", True, "IK on or off; a keyed switch is eased over the blend time", is_animatable=True),
-    _number("weight", "Weight", 1.0, 0.0, 1.0, "How much of IK is used", subtype='FACTOR', is_animatable=True),
-    _number(
+    switch("use_ik", "Use IK", True, "IK on or off; a keyed switch is eased over the blend time", is_animatable=True),
+    number("weight", "Weight", 1.0, 0.0, 1.0, "How much of IK is used", subtype='FACTOR', is_animatable=True),
+    number(
         "blend_time",
         "Blend Time",
         0.15,
@@ -171,8 +120,8 @@ CHAIN_SPECS = (
         soft_max=2.0,
         subtype='TIME_ABSOLUTE',
     ),
-    _switch("mute", "Mute", False, "Take the chain out of play"),
-    _number(
+    switch("mute", "Mute", False, "Take the chain out of play"),
+    number(
         "softness",
         "Softness",
         0.0,
@@ -182,7 +131,7 @@ CHAIN_SPECS = (
         subtype='FACTOR',
         is_animatable=True,
     ),
-    _number(
+    number(
         "max_reach",
         "Max Reach",
         1.0,
@@ -192,7 +141,7 @@ CHAIN_SPECS = (
         subtype='FACTOR',
         is_animatable=True,
     ),
-    _enum("end_rotation", "End Rotation", END_ROTATIONS, 'KEEP_LOCAL'),
+    enum("end_rotation", "End Rotation", END_ROTATIONS, 'KEEP_LOCAL'),
     Spec(
         "end_offset",
         FloatVectorProperty,
@@ -203,62 +152,46 @@ CHAIN_SPECS = (
         IntProperty,
         {"name": "Iterations", "default": 10, "min": 1, "max": 10000, "description": "Maximum number of iterations"},
     ),
-    _number("tolerance", "Tolerance", 0.001, 0.0, 1e6, "Distance in the world at which solving stops", precision=5),
-    _switch("use_warm_start", "Warm Start", False, "Start from the pose solved for the frame before"),
-    _switch("use_limits", "Limits", True, "Keep joints within their limits"),
-    _object("ground", "Ground", "Surface that the end is kept above, at the height that the motion has over its floor"),
-    _number("ground_amount", "Slope", 1.0, 0.0, 1.0, "How much the end bone is turned to the ground", subtype='FACTOR'),
-    _number("ground_floor", "Floor", 0.0, -1e6, 1e6, "Height of the motion's floor above the armature's origin"),
-    _enum("look_axis", "Look Axis", AXES, 'Y'),
-    _enum("up_axis", "Up Axis", AXES, 'Z'),
-    Spec(
-        "status",
-        EnumProperty,
-        {"name": "Status", "items": STATUSES, "get": readouts.get_status},
-        is_overridable=False,
-        update=None,
+    number("tolerance", "Tolerance", 0.001, 0.0, 1e6, "Distance in the world at which solving stops", precision=5),
+    switch("use_warm_start", "Warm Start", False, "Start from the pose solved for the frame before"),
+    switch("use_limits", "Limits", True, "Keep joints within their limits"),
+    object_link(
+        "ground", "Ground", "Surface that the end is kept above, at the height that the motion has over its floor"
     ),
-    Spec(
-        "error",
-        FloatProperty,
-        {"name": "Error", "subtype": 'DISTANCE', "description": "Length missed", "get": readouts.get_error},
-        is_overridable=False,
-        update=None,
-    ),
-    Spec(
-        "message",
-        StringProperty,
-        {"name": "Message", "get": readouts.get_message},
-        is_overridable=False,
-        update=None,
-    ),
+    number("ground_amount", "Slope", 1.0, 0.0, 1.0, "How much the end bone is turned to the ground", subtype='FACTOR'),
+    number("ground_floor", "Floor", 0.0, -1e6, 1e6, "Height of the motion's floor above the armature's origin"),
+    enum("look_axis", "Look Axis", AXES, 'Y'),
+    enum("up_axis", "Up Axis", AXES, 'Z'),
+    shown("status", EnumProperty, "Status", items=STATUSES, get=readouts.get_status),
+    shown("error", FloatProperty, "Error", subtype='DISTANCE', description="Length missed", get=readouts.get_error),
+    shown("message", StringProperty, "Message", get=readouts.get_message),
 )
 
 JOINT_SPECS = (
-    _enum("joint_kind", "Joint", JOINT_KINDS, 'FREE'),
+    enum("joint_kind", "Joint", JOINT_KINDS, 'FREE'),
     Spec(
         "joint_hinge_axis",
         FloatVectorProperty,
         {"name": "Hinge Axis", "size": 3, "subtype": 'XYZ', "default": (1.0, 0.0, 0.0)},
     ),
-    _angle("joint_min_angle", "Min", -math.pi, "Smallest angle of the hinge, from rest"),
-    _angle("joint_max_angle", "Max", math.pi, "Largest angle of the hinge, from rest"),
-    _angle("joint_swing_x_min", "Swing X Min", -math.pi, "Smallest swing about X"),
-    _angle("joint_swing_x_max", "Swing X Max", math.pi, "Largest swing about X"),
-    _angle("joint_swing_z_min", "Swing Z Min", -math.pi, "Smallest swing about Z"),
-    _angle("joint_swing_z_max", "Swing Z Max", math.pi, "Largest swing about Z"),
-    _angle("joint_twist_min", "Twist Min", -math.pi, "Smallest twist about the bone"),
-    _angle("joint_twist_max", "Twist Max", math.pi, "Largest twist about the bone"),
-    _number("joint_share", "Share", 1.0, 0.0, 1e6, "Part that this joint takes of the turn or the bend", soft_max=1.0),
+    angle("joint_min_angle", "Min", -math.pi, "Smallest angle of the hinge, from rest"),
+    angle("joint_max_angle", "Max", math.pi, "Largest angle of the hinge, from rest"),
+    angle("joint_swing_x_min", "Swing X Min", -math.pi, "Smallest swing about X"),
+    angle("joint_swing_x_max", "Swing X Max", math.pi, "Largest swing about X"),
+    angle("joint_swing_z_min", "Swing Z Min", -math.pi, "Smallest swing about Z"),
+    angle("joint_swing_z_max", "Swing Z Max", math.pi, "Largest swing about Z"),
+    angle("joint_twist_min", "Twist Min", -math.pi, "Smallest twist about the bone"),
+    angle("joint_twist_max", "Twist Max", math.pi, "Largest twist about the bone"),
+    number("joint_share", "Share", 1.0, 0.0, 1e6, "Part that this joint takes of the turn or the bend", soft_max=1.0),
 )
 
 STORE_SPECS = (
-    _store("root", StringProperty),
-    _store("fk", FloatVectorProperty, size=4),
-    _store("written", FloatVectorProperty, size=4),
-    _store("store_mode", IntProperty, default=0),
-    _store("made_target", BoolProperty),
-    _store("made_pole", BoolProperty),
+    store("root", StringProperty),
+    store("fk", FloatVectorProperty, size=4),
+    store("written", FloatVectorProperty, size=4),
+    store("store_mode", IntProperty, default=0),
+    store("made_target", BoolProperty),
+    store("made_pole", BoolProperty),
 )
 
 SPECS = CHAIN_SPECS + JOINT_SPECS + STORE_SPECS
