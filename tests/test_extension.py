@@ -45,8 +45,9 @@ def test_version_is_the_same_everywhere(manifest: dict[str, object]) -> None:
 def test_every_folder_of_code_goes_into_the_python_package() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
     outside = {"tests", "tools", "bench", "farm", "docs", "demo", "build", "dist"}
-    folders = {p.parent.name for p in ROOT.glob("*/__init__.py") if p.parent.name not in outside}
-    assert set(settings["packages"]) == {"limb_ik"} | {f"limb_ik.{name}" for name in folders}
+    tops = [p.parent for p in ROOT.glob("*/__init__.py") if p.parent.name not in outside]
+    folders = [found.parent.relative_to(ROOT) for top in tops for found in top.rglob("__init__.py")]
+    assert set(settings["packages"]) == {"limb_ik"} | {".".join(("limb_ik", *folder.parts)) for folder in folders}
 
 
 @pytest.fixture(scope="module")
