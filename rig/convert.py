@@ -17,12 +17,17 @@ from typing import Any
 import bpy
 from mathutils import Vector
 
+from ..solvers import rotations
 from . import carry, chains, channels, fk_pose, influence, marks, match, posed_chain, setup, solve_chain
 from .errors import LimbIKError
 from .limits_from import limits_from_ik, limits_from_rotation
+from .muting import Muted, is_local_limit, mute, other_constraint
 from .native_pose import aim_along, miss, row, seen_rotations, with_hinge
 from .setup import ChainPlan
 from .spaces import to_armature
+
+# Radians beyond a limit that are rounding of the pose.
+BEYOND = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +82,7 @@ def _find(obj: Any, tips: set[str]) -> tuple[list[Native], list[str]]:
             tip = bone if constraint.use_tail else bone.parent
             if tips and not tips & {bone.name, tip.name if tip is not None else ""}:
                 continue
-            if reason := _why_not(constraint, tip):
+            if reason := _why_not(constraint, tip) or other_constraint(_turned(constraint, tip)):
                 notes.append(f"'{constraint.name}' on '{bone.name}' stays: {reason}")
             else:
                 found.append(_native(obj, bone, constraint, tip))
@@ -99,6 +104,12 @@ def _why_not(constraint: Any, tip: Any) -> str:
     if tip.limb_ik_solver != 'NONE':
         return f"an IK chain ends at '{tip.name}' already"
     return ""
+
+
+def _turned(constraint: Any, tip: Any) -> list[Any]:
+    """The bones that a constraint's chain turns, tip to root."""
+    above = [tip, *tip.parent_recursive]
+    return above[: constraint.chain_count or len(above)]
 
 
 def _native(obj: Any, bone: Any, constraint: Any, tip: Any) -> Native:
@@ -127,22 +138,26 @@ def _convert_all(context: Any, obj: Any, found: Sequence[Native], result: Conver
         seen = seen_rotations(obj, posed, plans)
         misses = {one.plan.tip: miss(obj, posed, one.plan, _constraint(obj, one)) for one in found}
     before = {name: fk_pose.read_raw(obj.pose.bones[name]) for name in seen}
-    for one in found:
-        _constraint(obj, one).mute = True
+    muted = Muted()
+    animated = [one.owner for one in found if mute(obj, _constraint(obj, one), muted)]
+    if animated:
+        result.notes.append(f"keys and drivers of the constraints' muting are muted, too, on {len(animated)} bones")
+    limits = _muted_limits(obj, plans, muted)
     _write(obj, {name: raw for name, raw in seen.items() if not _is_animated(obj, name)})
     context.view_layer.update()
     try:
         setup.add_chains(context, obj, plans)
     except LimbIKError:
         _write(obj, before)
-        for one in found:
-            _constraint(obj, one).mute = False
+        muted.put_back()
         marks.touch(obj)
         raise
     for one in found:
         note = _take_over(context, obj, one)
         result.tips.append(one.plan.tip)
         result.notes.extend(filter(None, (*one.notes, note, misses[one.plan.tip])))
+    for bone, constraint in limits:
+        _take_limits(bone, constraint, seen[bone.name], result)
     in_part = {bone.name for one in found if one.is_partial for bone in row(obj, one.plan)}
     _write(obj, {name: raw for name, raw in before.items() if name in in_part})
     result.notes.extend(f"'{name}' keeps its keys as FK" for name in seen if _is_animated(obj, name))
@@ -163,6 +178,32 @@ def _in_full(context: Any, obj: Any, found: Sequence[Native]) -> Iterator[None]:
     finally:
         for owner, copy in copies:
             owner.constraints.remove(copy)
+
+
+def _muted_limits(obj: Any, plans: Sequence[ChainPlan], muted: Muted) -> list[tuple[Any, Any]]:
+    """Limit Rotation constraints on bones of the chains to be, muted."""
+    bones = {bone.name: bone for plan in plans for bone in row(obj, plan)}
+    found = [(bone, one) for bone in bones.values() for one in bone.constraints if is_local_limit(one)]
+    for _, constraint in found:
+        mute(obj, constraint, muted)
+    return found
+
+
+def _take_limits(bone: Any, constraint: Any, raw: fk_pose.Raw, result: Converted) -> None:
+    """Joint limits, but for those that the seen pose is beyond: Blender's IK doesn't keep to this constraint."""
+    turn = rotations.to_euler(fk_pose.to_quat(raw, bone.rotation_mode), 'XYZ')
+    beyond = [
+        axis
+        for axis, angle in zip("xyz", turn, strict=True)
+        if getattr(constraint, f"use_limit_{axis}")
+        and not getattr(constraint, f"min_{axis}") - BEYOND <= angle <= getattr(constraint, f"max_{axis}") + BEYOND
+    ]
+    if beyond:
+        result.notes.append(f"'{constraint.name}' on '{bone.name}' is muted: IK turned the bone beyond it")
+        return
+    with marks.quiet():
+        limits_from_rotation(bone, constraint)
+    result.limited.append(bone.name)
 
 
 def _constraint(obj: Any, native: Native) -> Any:
@@ -222,7 +263,7 @@ def _convert_limits(obj: Any, tips: set[str], result: Converted) -> None:
             continue
         for bone in carry.row_of(obj.pose.bones[tip]):
             for constraint in bone.constraints:
-                if constraint.type == 'LIMIT_ROTATION' and not constraint.mute and constraint.owner_space == 'LOCAL':
+                if is_local_limit(constraint):
                     with marks.quiet():
                         limits_from_rotation(bone, constraint)
                     constraint.mute = True

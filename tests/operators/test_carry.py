@@ -42,6 +42,79 @@ def random_turns(seed: int) -> list[Quat]:
     return [tuple(Quaternion([dice.gauss(0.0, 1.0) for _ in range(3)], dice.uniform(-3.0, 3.0))) for _ in range(200)]
 
 
+def driven_muting(arm: bpy.types.Object, constraint: Any) -> None:
+    """As Rigify's, by which a property chooses one of two constraints."""
+    arm["Pole"] = 0.0
+    driver: Any = constraint.driver_add("mute").driver
+    driver.type = 'AVERAGE'
+    driver.variables.new().targets[0].id = arm
+    driver.variables[0].targets[0].data_path = '["Pole"]'
+
+
+def keyed_muting(_: bpy.types.Object, constraint: Any) -> None:
+    constraint.keyframe_insert("enabled", frame=1)
+
+
+@pytest.mark.usefixtures("blank")
+@pytest.mark.parametrize("muting", [driven_muting, keyed_muting])
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_constraint_with_animated_muting_is_muted_for_good(muting: Any, fails: bool) -> None:
+    """Else it is turned on again, and the chain does nothing; where nothing is converted, it all acts as it did."""
+    arm = rigs.rig("L2B", name="Arm")
+    native_ik(arm, True, 0.3)
+    constraint: Any = arm.pose.bones["lo"].constraints[0]
+    muting(arm, constraint)
+    if fails:
+        second: Any = arm.pose.bones["hand"].constraints.new('IK')
+        second.target, second.chain_count = constraint.target, 3
+        second.influence = 0.5
+    rigs.frame_set(3)
+    before = rigs.evaluated_pose(arm)
+    if fails:
+        with pytest.raises(RuntimeError, match="No chain can end"):
+            ops.limb_ik.convert_constraints(armature="Arm")
+    else:
+        ops.limb_ik.convert_constraints(armature="Arm")
+    for frame in (3, 9):
+        rigs.frame_set(frame)
+        assert rigs.pose_distance(before, rigs.evaluated_pose(arm)) < 1e-3
+        assert constraint.mute == (not fails)
+    assert rigs.bone(arm, "lo").limb_ik_status == ('IDLE' if fails else 'REACHED')
+
+
+@pytest.mark.usefixtures("blank")
+@pytest.mark.parametrize("is_within", [True, False])
+def test_limit_rotation_beside_ik(is_within: bool) -> None:
+    """Becomes joint limits where the pose keeps to it; Blender's IK doesn't: beyond it the pose stays, without."""
+    arm = rigs.rig("L2B", name="Arm")
+    native_ik(arm, True, 0.3)
+    upper: Any = arm.pose.bones["up"].constraints.new('LIMIT_ROTATION')
+    upper.owner_space, upper.use_limit_x = 'LOCAL', True
+    upper.min_x, upper.max_x = (-3.0, 3.0) if is_within else (-0.1, 0.1)
+    rigs.update()
+    before = rigs.evaluated_pose(arm)
+    ops.limb_ik.convert_constraints(armature="Arm")
+    rigs.update()
+    assert upper.mute
+    assert rigs.pose_distance(before, rigs.evaluated_pose(arm)) < 1e-3
+    assert rigs.bone(arm, "up").limb_ik_joint_kind == ('BALL' if is_within else 'FREE')
+    assert rigs.bone(arm, "lo").limb_ik_status == 'REACHED'
+
+
+def test_one_that_can_not_be_converted_stops_no_other(
+    body: bpy.types.Object, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for side in ("L", "R"):
+        constraint: Any = body.pose.bones[f"forearm.{side}"].constraints.new('IK')
+        constraint.target, constraint.chain_count = rigs.empty(f"T.{side}", (0.4, -0.3, 1.2)), 2
+    body.pose.bones["upper_arm.L"].constraints.new('COPY_SCALE').target = rigs.empty("S")
+    rigs.update()
+    ops.limb_ik.convert_constraints(armature=body.name)
+    assert [rigs.bone(body, f"forearm.{side}").limb_ik_solver for side in "LR"] == ['NONE', 'TWO_BONE']
+    assert [body.pose.bones[f"forearm.{side}"].constraints[0].mute for side in "LR"] == [False, True]
+    assert "'IK' on 'forearm.L' stays: 'Copy Scale' on 'upper_arm.L' acts" in capfd.readouterr().out
+
+
 @pytest.mark.usefixtures("blank")
 @pytest.mark.parametrize("roll", ROLLS)
 def test_a_hinge_is_mirrored_whatever_the_rolls(roll: float) -> None:
