@@ -10,7 +10,7 @@ from typing import Any
 
 from . import controls, dependency, marks
 from .bone_rows import row_of as row_of
-from .chain_setup import JOINT_SETTINGS
+from .chain_setup import CHAIN_SETTINGS, JOINT_SETTINGS
 
 # What a chain is asked to do; not what it hangs on, where it was set up, or what was made for it.
 CARRIED = (
@@ -22,6 +22,13 @@ CARRIED = (
 def copy_settings(source: Any, target: Any) -> None:
     """Give a tip bone the settings of another chain's tip bone."""
     _copy(source, target, CARRIED, "limb_ik_")
+
+
+def reset(tip: Any) -> None:
+    """Put every chain setting of a tip bone back to its default."""
+    with marks.quiet():
+        for name in CHAIN_SETTINGS:
+            tip.property_unset(f"limb_ik_{name}")
 
 
 def copy_joint(source: Any, target: Any) -> None:

@@ -11,12 +11,11 @@ import bpy
 
 from . import dependency, marks, migrate, regain
 from .chain_problems import is_in_a_scene
-from .chain_setup import AXES, CHAIN_SETTINGS, UNREAD, ChainSetup, RigSetup, limits_of, matrix_from, matrix_values
+from .chain_setup import AXES, UNREAD, ChainSetup, RigSetup, limits_of, matrix_from, matrix_values
 from .read_chains import read_setup
 
 __all__ = [
     "AXES",
-    "CHAIN_SETTINGS",
     "ChainSetup",
     "RigSetup",
     "chain_of",

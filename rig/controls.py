@@ -1,12 +1,13 @@
 """The objects and bones that set-up makes as targets and poles, and their removal.
 
 Empties are parented to the armature object, so they travel with it; bones have no
-parent, don't deform and lie in a bone collection of their own.
+parent, don't deform and lie in a bone collection of their own. This module must not set a chain up.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import combinations
@@ -23,6 +24,15 @@ COLLECTION = "Limb IK Controls"
 # Of empties where the viewport's wires have objects' colours; of bones one of Blender's colour sets.
 COLOURS = {"target": (0.25, 0.75, 1.0, 1.0), "pole": (0.75, 0.55, 1.0, 1.0)}
 BONE_COLOURS = {"target": 'THEME04', "pole": 'THEME06'}
+# How a bone's name ends that has a side, as Blender flips it.
+SIDE = re.compile(r"[._\- ](?:l|r|L|R|left|right|Left|Right|LEFT|RIGHT)$")
+
+
+def control_name(bone_name: str, what: str) -> str:
+    """What a made target or pole is called: after its bone, the side at the end, where Blender flips it."""
+    side = SIDE.search(bone_name)
+    stem, ending = (bone_name[: side.start()], side.group()) if side else (bone_name, "")
+    return f"{stem}_{what}{ending}"
 
 
 def make_empty(

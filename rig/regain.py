@@ -9,9 +9,8 @@ from typing import Any
 
 import bpy
 
-from . import dependency, fk_pose, kept, marks, rest_edits
+from . import carry, dependency, fk_pose, kept, marks, rest_edits
 from .bone_rows import row_of
-from .chain_setup import CHAIN_SETTINGS
 from .session import object_settings
 
 
@@ -50,8 +49,7 @@ def clear_chain(tip: Any) -> None:
     """Take a chain away that nobody set up; its bones show their FK."""
     for bone in row_of(tip):
         forget_store(bone)
-    for name in CHAIN_SETTINGS:
-        tip.property_unset(f"limb_ik_{name}")
+    carry.reset(tip)
 
 
 def forget_store(bone: Any) -> None:

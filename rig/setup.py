@@ -6,42 +6,45 @@ error is raised. This module must not write keys.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import bpy
 from mathutils import Matrix
 
-from . import chain_plan, chains, controls, dependency, fk_pose, marks, match, posed_chain
+from . import carry, chain_plan, chains, controls, dependency, fk_pose, marks, match, posed_chain
 from .chain_plan import ChainPlan, guess_end_bone, limb_plans
+from .chain_setup import ChainSetup
 from .errors import LimbIKError
 from .evaluate import Evaluation, evaluate
 from .session import current_scene, pose_bones
-from .spaces import matrix_to_armature
+from .spaces import PoseState, matrix_to_armature
 
 __all__ = [
     "ChainPlan",
     "add_chain",
     "add_chains",
     "check_armature",
-    "control_name",
     "guess_end_bone",
     "limb_plans",
     "read_fk",
     "remove_chain",
-    "reset",
 ]
 
-# Display size of made targets and poles as a part of the limb's length.
-TARGET_SIZE = 0.12
+# What made targets and poles are called after their bone, and their display size as a part of the limb's length.
+LABELS = {"target": "IK", "pole": "Pole"}
+SIZES = {"target": 0.12, "pole": 0.06}
+SHAPES = {"target": 'CUBE', "pole": 'SPHERE'}
 
-POLE_SIZE = 0.06
 
-SIDE = re.compile(r"[._\- ](?:l|r|L|R|left|right|Left|Right|LEFT|RIGHT)$")
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where FK has a chain's target and pole, and how long the chain is. Space: armature."""
 
-CONTROL_SHAPES = {"target": 'CUBE', "pole": 'SPHERE'}
+    target_arm: Matrix
+    pole_arm: Matrix | None
+    length: float
 
 
 def add_chain(context: bpy.types.Context, obj: bpy.types.Object, plan: ChainPlan) -> str:
@@ -61,26 +64,11 @@ def add_chains(context: bpy.types.Context, obj: bpy.types.Object, plans: Sequenc
     check_armature(obj)
     for plan in plans:
         _check(obj, plan)
+    places = _settled(context, obj, plans)
+    tips = [plan.tip for plan in plans]
     try:
-        for plan in plans:
-            _settle(obj, plan)
-        dependency.rebuild(obj)  # a tip that the driver doesn't name would be taken for a copied bone
-        marks.mark(obj)
-        tips = [plan.tip for plan in plans]
-        _refuse_invalid(obj, tips)
-        run = read_fk(context, obj, tips)
-        places = {tip: _place_of(run, obj, tip) for tip in tips}
-        world = match.rig_of(run, obj).state.world.copy()
-        sizes = {tip: _length(run, obj, tip) for tip in tips}
-    except LimbIKError:
-        for plan in plans:
-            reset(pose_bones(obj)[plan.tip])
-        dependency.rebuild(obj)
-        marks.mark(obj)
-        raise
-    try:
-        for plan in plans:
-            _make_controls(context, obj, plan, places[plan.tip], world, sizes[plan.tip])
+        for plan, place in zip(plans, places, strict=True):
+            _make_controls(context, obj, plan, place)
     except LimbIKError:
         for tip in tips:
             remove_chain(context, obj, tip)
@@ -90,10 +78,43 @@ def add_chains(context: bpy.types.Context, obj: bpy.types.Object, plans: Sequenc
     return tips
 
 
-def _place_of(run: Evaluation, obj: bpy.types.Object, tip: str) -> match.Match:
+def _settled(context: bpy.types.Context, obj: bpy.types.Object, plans: Sequence[ChainPlan]) -> list[_Place]:
+    """Set chains up without controls, all or none, and find out where those go."""
+    tips = [plan.tip for plan in plans]
+    try:
+        for plan in plans:
+            _settle(obj, plan)
+        dependency.rebuild(obj)  # a tip that the driver doesn't name would be taken for a copied bone
+        marks.mark(obj)
+        _refuse_invalid(obj, tips)
+        run = read_fk(context, obj, tips)
+        return [_place_of(run, obj, tip) for tip in tips]
+    except LimbIKError:
+        for tip in tips:
+            carry.reset(pose_bones(obj)[tip])
+        dependency.rebuild(obj)
+        marks.mark(obj)
+        raise
+
+
+def _place_of(run: Evaluation, obj: bpy.types.Object, tip: str) -> _Place:
     """Where FK is, in either target space: what is an offset begins there, too, not at the armature's origin."""
     chain = replace(chains.chain_of(obj, tip), target_space='WORLD')
-    return match.matched(run, match.rig_of(run, obj), chain)
+    rig = match.rig_of(run, obj)
+    found = match.matched(run, rig, chain)
+    pole = None if found.pole_world is None else _unscaled(rig.state.world, found.pole_world)
+    return _Place(_unscaled(rig.state.world, found.target_world), pole, _length(rig.state, chain))
+
+
+def _unscaled(world: Matrix, matrix_world: Matrix) -> Matrix:
+    place_arm = matrix_to_armature(world, matrix_world)
+    return Matrix.LocRotScale(place_arm.translation, place_arm.to_quaternion(), None)
+
+
+def _length(state: PoseState, chain: ChainSetup) -> float:
+    posed = posed_chain.read_chain(state, chain)
+    heads = [joint.head for joint in posed.joints]
+    return sum((b - a).length for a, b in zip(heads, [*heads[1:], posed.end], strict=True))
 
 
 def check_armature(obj: bpy.types.Object | None) -> None:
@@ -150,13 +171,6 @@ def _refuse_shared(obj: bpy.types.Object, tip: str) -> None:
             raise LimbIKError(f"no chain can end at '{tip}': '{name}' is turned by the chain of '{other.tip}'")
 
 
-def reset(tip: Any) -> None:
-    """Put every chain setting of a tip bone back to its default."""
-    with marks.quiet():
-        for name in chains.CHAIN_SETTINGS:
-            tip.property_unset(f"limb_ik_{name}")
-
-
 def read_fk(context: bpy.types.Context, obj: bpy.types.Object, tips: Sequence[str]) -> Evaluation:
     """The pose at the current frame with every chain solved but those of ``tips``, which show FK."""
     depsgraph = context.evaluated_depsgraph_get()
@@ -168,48 +182,31 @@ def read_fk(context: bpy.types.Context, obj: bpy.types.Object, tips: Sequence[st
     return evaluate(depsgraph, rigs, frame, is_fresh=False, is_forced=True, only=others)
 
 
-def _length(run: Evaluation, obj: bpy.types.Object, tip: str) -> float:
-    posed = posed_chain.read_chain(match.rig_of(run, obj).state, chains.chain_of(obj, tip))
-    heads = [joint.head for joint in posed.joints]
-    return sum((b - a).length for a, b in zip(heads, [*heads[1:], posed.end], strict=True))
+def _make_controls(context: bpy.types.Context, obj: bpy.types.Object, plan: ChainPlan, place: _Place) -> None:
+    _make_control(context, obj, plan, "target", place.target_arm, place.length)
+    if plan.use_pole and place.pole_arm is not None:
+        _make_control(context, obj, plan, "pole", place.pole_arm, place.length)
 
 
-def control_name(bone_name: str, what: str) -> str:
-    """What a made target or pole is called: after its bone, the side at the end, where Blender flips it."""
-    side = SIDE.search(bone_name)
-    stem, ending = (bone_name[: side.start()], side.group()) if side else (bone_name, "")
-    return f"{stem}_{what}{ending}"
-
-
-def _make_controls(
-    context: bpy.types.Context,
-    obj: bpy.types.Object,
-    plan: ChainPlan,
-    place: match.Match,
-    world: Matrix,
-    length: float,
+def _make_control(
+    context: bpy.types.Context, obj: bpy.types.Object, plan: ChainPlan, role: str, place_arm: Matrix, length: float
 ) -> None:
-    tip: Any = pose_bones(obj)[plan.tip]
-    name = tip.limb_ik_end_bone or plan.tip
-    roles = [("target", control_name(name, "IK"), place.target_world, TARGET_SIZE)]
-    if plan.use_pole and place.pole_world is not None:
-        roles.append(("pole", control_name(name, "Pole"), place.pole_world, POLE_SIZE))
-    for role, label, matrix_world, size in roles:
-        place_arm = matrix_to_armature(world, matrix_world)
-        place_arm = Matrix.LocRotScale(place_arm.translation, place_arm.to_quaternion(), None)
-        if plan.target_kind == 'BONE':
-            made, bone = obj, controls.make_bone(context, obj, label, place_arm, size * length)
-            controls.shape(obj, bone, role)
-        else:
-            label = label if label.startswith(obj.name) else f"{obj.name}_{label}"
-            made, bone = controls.make_empty(context, obj, label, place_arm, size * length, CONTROL_SHAPES[role]), ""
-        controls.colour(made, bone, role)
-        tip = pose_bones(obj)[plan.tip]
-        with marks.quiet():
-            setattr(tip, f"limb_ik_{role}", made)
-            setattr(tip, f"limb_ik_{role}_bone", bone)
-            setattr(tip, f"limb_ik_{role}_rest", chains.matrix_values(place_arm))
-            setattr(tip, f"limb_ik_made_{role}", True)
+    """Make a target or pole, and let the chain reach for it."""
+    name = pose_bones(obj)[plan.tip].limb_ik_end_bone or plan.tip
+    label, size = controls.control_name(name, LABELS[role]), SIZES[role] * length
+    if plan.target_kind == 'BONE':
+        made, bone = obj, controls.make_bone(context, obj, label, place_arm, size)
+        controls.shape(obj, bone, role)
+    else:
+        label = label if label.startswith(obj.name) else f"{obj.name}_{label}"
+        made, bone = controls.make_empty(context, obj, label, place_arm, size, SHAPES[role]), ""
+    controls.colour(made, bone, role)
+    tip = pose_bones(obj)[plan.tip]
+    with marks.quiet():
+        setattr(tip, f"limb_ik_{role}", made)
+        setattr(tip, f"limb_ik_{role}_bone", bone)
+        setattr(tip, f"limb_ik_{role}_rest", chains.matrix_values(place_arm))
+        setattr(tip, f"limb_ik_made_{role}", True)
 
 
 def remove_chain(context: bpy.types.Context, obj: bpy.types.Object, tip: str, *, remove_targets: bool = True) -> None:
@@ -228,7 +225,7 @@ def remove_chain(context: bpy.types.Context, obj: bpy.types.Object, tip: str, *,
     ]
     with marks.quiet():
         fk_pose.restore(obj)
-    reset(bone)
+    carry.reset(bone)
     dependency.rebuild(obj)
     marks.touch(obj)
     if remove_targets:
