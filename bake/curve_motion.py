@@ -2,7 +2,7 @@
 
 Blender's own value of each curve, and the arithmetic of parents: for bones and objects that no constraint, driver or
 NLA strip moves. ``is_by_curves`` says which those are. Channels without a curve have the value that the original
-holds as a ``CurveMotion`` is made. This module must not solve or write.
+holds as ``Motions`` are made. This module must not solve or write.
 """
 
 from __future__ import annotations
@@ -126,15 +126,18 @@ class Basis(NamedTuple):
 
     @classmethod
     def of(cls, owner: Any, prefix: str, curves: Curves) -> Basis:
+        """That of a pose bone or an object; ``prefix``: what stands before its channels in the curves' paths."""
         names = ("location", fk_pose.channel(owner.rotation_mode), "scale")
         found = [Channel(tuple(getattr(owner, name)), curves.get(prefix + name, ())) for name in names]
         return cls(owner.rotation_mode, *found)
 
     @property
     def is_still(self) -> bool:
+        """Whether no curve moves it."""
         return not (self.location.curves or self.rotation.curves or self.scale.curves)
 
     def at(self, frames: Floats) -> Posed:
+        """All three at these frames."""
         rotation = self.rotation.at(frames)
         turns = to_quaternions(rotation, self.mode)
         return Posed(self.location.at(frames), rotation, turns, self.scale.at(frames))

@@ -13,10 +13,11 @@ import bpy
 import numpy as np
 
 from ..rig.chains import RigSetup, setup_of
+from ..rig.crowd.asked import NO_POLE
 from ..rig.session import object_at
 from .curve_motion import Motions, are_bones_by_curves, is_by_curves, with_parents
 from .key_table import Floats
-from .limb_frames import NO_POLE, LimbFrames, between_bones
+from .limb_frames import LimbFrames, between_bones
 from .stretches import Link, Stretch
 
 # Blender multiplies 32-bit floats along the line of parents: relative to the largest number beside.

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..rig import fk_pose, solve_chain
+from ..rig.crowd.asked import NO_POLE
 from ..rig.crowd.read import between
 from ..rig.evaluate import Evaluation
 from ..rig.session import object_at, pose_bones
@@ -21,7 +22,6 @@ from .key_table import Floats
 from .stretches import Link, Stretch
 
 Singles = NDArray[np.float32]
-NO_POLE = (float("nan"),) * 3
 IDENTITY_ROW = np.identity(4, np.float32).reshape(16)
 
 

@@ -15,6 +15,7 @@ import bpy
 from ..rig import channels, marks
 from ..rig.chains import ChainSetup, RigSetup, setup_of
 from ..rig.crowd import plan as crowd_plan
+from ..rig.hanging import Unmoved
 from ..rig.session import armature_data, object_at
 from .reading import Work, rows_of
 
@@ -26,7 +27,7 @@ class Stretch:
     """One armature's plain chains; ``numbers``: of the work's chains in the plan.
 
     ``animated``: which of them have settings that may change in time. ``modes``: rotation modes of upper, lower and
-    end bone. ``targets`` and ``poles``: the objects, and the bones of armatures, that the chains reach for.
+    end bone.
     """
 
     work: Work
@@ -38,25 +39,29 @@ class Stretch:
 
     @property
     def targets(self) -> list[Link]:
+        """What each chain reaches for, chain by chain."""
         return [chain.target_key for chain in self.work.chains if chain.target_key is not None]
 
     @property
     def poles(self) -> list[Link | None]:
+        """What each chain's joint points at, chain by chain; None where it has no pole."""
         return [chain.pole_key for chain in self.work.chains]
 
 
 def stretches(works: Sequence[Work]) -> list[Stretch] | None:
     """What reads these works in one go; None where some chain of them has to be evaluated frame by frame."""
-    found, free = [], _Free()
+    found, unmoved = [], Unmoved()
     for work in works:
         setup = setup_of(work.obj)
         plan = crowd_plan.plan_of(work.obj.session_uid, setup)
         by_tip = {chain.tip: number for number, chain in enumerate(plan.chains)}
         has_rows = [row.chain.tip for row in rows_of(work)] == [chain.tip for chain in work.chains]
-        is_plain = has_rows and all(chain.tip in by_tip and free.holds(chain) for chain in work.chains)
+        is_plain = has_rows and all(
+            chain.tip in by_tip and _reaches_for_unmoved(unmoved, chain) for chain in work.chains
+        )
         paths = {path for path, _ in channels.animated_paths(work.obj)}
         is_plain = is_plain and not any(path.endswith(".rotation_mode") for path in paths)
-        if not is_plain or not _shows_pose(work.obj) or not free.is_free(work.obj):
+        if not is_plain or not _shows_pose(work.obj) or not unmoved.is_free(work.obj):
             return None
         numbers = tuple(by_tip[chain.tip] for chain in work.chains)
         bones: Any = work.obj.pose.bones
@@ -69,26 +74,10 @@ def _shows_pose(obj: Any) -> bool:
     return armature_data(obj).pose_position == 'POSE' and bool(obj.mode != 'EDIT')
 
 
-class _Free:
-    """What solving can't move: hangs on no bone and by no constraint, at any depth."""
-
-    def __init__(self) -> None:
-        self._known: dict[int, bool] = {}
-
-    def is_free(self, obj: Any) -> bool:
-        if obj.session_uid not in self._known:
-            parent = obj.parent
-            is_free = not len(obj.constraints) and (parent is None or obj.parent_type != 'BONE')
-            self._known[obj.session_uid] = is_free and (parent is None or self.is_free(parent))
-        return self._known[obj.session_uid]
-
-    def holds(self, chain: ChainSetup) -> bool:
-        """Whether target and pole are objects, or bones, that solving doesn't move."""
-        links = [link for link in (chain.target_key, chain.pole_key) if link is not None]
-        return all(self._is_link_free(object_at(key), bone) for key, bone in links)
-
-    def _is_link_free(self, obj: bpy.types.Object, bone_name: str) -> bool:
-        return self.is_free(obj) and (not bone_name or not hangs_on_held(setup_of(obj), bone_name))
+def _reaches_for_unmoved(unmoved: Unmoved, chain: ChainSetup) -> bool:
+    """Whether target and pole are objects, or bones, that solving doesn't move."""
+    links = [(object_at(key), bone) for key, bone in filter(None, (chain.target_key, chain.pole_key))]
+    return all(unmoved.is_free(obj) and not (bone and hangs_on_held(setup_of(obj), bone)) for obj, bone in links)
 
 
 def hangs_on_held(setup: RigSetup, bone_name: str) -> bool:

@@ -22,13 +22,10 @@ from .spaces import PoseState
 
 
 class Rig:
-    """One armature in one evaluation.
+    """One armature in one evaluation. Not ``is_live``: FK shows.
 
-    ``raw``: rotations as evaluated. ``fk``: raw FK rotation of every bone that a chain turns; ``turned``: the bones
-    that were given a new local rotation (in ``state.rotations``). Not ``is_live``: FK shows.
-
-    All four are read when one of them is first asked for: rigs whose chains are all solved together never are.
-    They are to be asked for before the pose is written.
+    ``state``, ``raw``, ``fk`` and ``turned`` are read when one of them is first asked for: rigs whose chains are all
+    solved together never are. They are to be asked for before the pose is written.
     """
 
     def __init__(
@@ -42,18 +39,22 @@ class Rig:
 
     @cached_property
     def state(self) -> PoseState:
+        """The pose as it is now: FK, and what chains have turned."""
         return self._read()[0]
 
     @cached_property
     def raw(self) -> RawPose:
+        """Rotations as evaluated."""
         return self._read()[1]
 
     @cached_property
     def fk(self) -> dict[int, Raw]:
+        """Raw FK rotation of every bone that a chain turns."""
         return self._read()[2]
 
     @cached_property
     def turned(self) -> set[int]:
+        """The bones that were given a new local rotation (in ``state.rotations``)."""
         self._read()
         return self.turned
 

@@ -87,3 +87,24 @@ def all_above(obj: bpy.types.Object) -> list[bpy.types.Object]:
     for one in found:
         found += [hold.obj for hold in holds_above(one) if hold.obj not in found]
     return found
+
+
+class Unmoved:
+    """Which objects solving can't move, whatever it turns; each parent is looked at once while nothing changes."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, bool] = {}
+
+    def is_free(self, obj: Any) -> bool:
+        """Whether an object hangs on no bone and by no constraint, at any depth."""
+        if len(obj.constraints):
+            return False
+        parent = obj.parent
+        if parent is None:
+            return True
+        if obj.parent_type == 'BONE':
+            return False
+        free = self._known.get(parent)
+        if free is None:
+            free = self._known[parent] = self.is_free(parent)
+        return free

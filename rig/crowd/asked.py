@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import marks
 from ..chains import ChainSetup
+from ..hanging import Unmoved
 from ..session import pose_bones
 
 if TYPE_CHECKING:
@@ -59,26 +60,12 @@ def _turn_rows(world: Any) -> tuple[float, ...]:
     return (*x[:3], *y[:3], *z[:3])
 
 
-class Free:
-    """What solving can't move, and where that is; asked once per object in one evaluation."""
+class Free(Unmoved):
+    """What solving can't move in one evaluation, and where that is."""
 
     def __init__(self, run: Evaluation) -> None:
+        super().__init__()
         self.run = run
-        self._known: dict[Any, bool] = {}
-
-    def is_free(self, obj: Any) -> bool:
-        """Whether an object hangs on no bone and by no constraint, at any depth."""
-        if len(obj.constraints):
-            return False
-        parent = obj.parent
-        if parent is None:
-            return True
-        if obj.parent_type == 'BONE':
-            return False
-        free = self._known.get(parent)
-        if free is None:
-            free = self._known[parent] = self.is_free(parent)
-        return free
 
     def world(self, evaluated: Any, link: tuple[marks.Key, str] | None) -> Any:
         """World matrix of a target or pole; None where solving might move it."""
