@@ -149,7 +149,11 @@ def _users_scene(context: Any) -> Iterator[tuple[Any, Any]]:
 def _own_scene(
     user_scene: bpy.types.Scene, objects: Sequence[bpy.types.Object], beside: Sequence[bpy.types.Object]
 ) -> Iterator[tuple[Any, Any]]:
-    """A scene with just these rigs and the user's timing, units, camera and gravity; gone afterwards."""
+    """A scene with just these rigs and the user's timing, units, camera and gravity; gone afterwards.
+
+    Blender puts animated values into the originals as it goes, which the user's scene shares: the last frame that is
+    gone to is the one that the user's scene shows.
+    """
     scene = bpy.data.scenes.new(SCENE_NAME)
     pulls: list[bpy.types.Object] = []
     try:
@@ -170,6 +174,7 @@ def _own_scene(
         scene.view_layers[0].update()
         yield scene, scene.view_layers[0]
     finally:
+        _go(scene, user_scene.frame_current_final)
         for pull in pulls:
             mesh: Any = pull.data
             bpy.data.meshes.remove(mesh)
