@@ -276,12 +276,11 @@ def test_what_has_no_curve_is_read_as_fk() -> None:
     rigs.turn(obj, "lo", "X", 0.4)
     rigs.update()
     assert rigs.bone(obj, "lo").limb_ik_status == "REACHED"
-    before = rigs.local_rotations(obj)
     for frame in range(1, 31):
         rigs.frame_set(frame)
     rigs.frame_set(1)
     found = angles(obj, 1, 30)
-    assert rigs.local_distance({"up": rigs.local_rotations(obj)["up"]}, {"up": before["up"]}) > 0  # it moves on
+    assert np.abs(found[14] - found[0]).max() > 0.01  # it moves
     for frame in (1, 15, 30):
         rigs.frame_set(frame)
         seen = rigs.local_rotations(obj)
