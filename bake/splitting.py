@@ -17,6 +17,8 @@ from .writable import action_frame
 
 # Halvings of the parameter after which nothing is left of a double.
 HALVINGS = 60
+# The type of keys that were made beside those of the animator.
+MADE = 'MOVING_HOLD'
 
 
 def split(obj: Any, path: str, frame: float) -> bool:
@@ -33,30 +35,37 @@ def split(obj: Any, path: str, frame: float) -> bool:
     return all(have_keys)
 
 
-def has_key(obj: Any, path: str, frame: float) -> bool:
-    """Whether any channel of a property has a key at a frame of the scene."""
-    at = action_frame(obj.animation_data, frame) if obj.animation_data else frame
-    return any((np.abs(key_frames(one) - at) < SAME_FRAME).any() for one in _curves(obj, path))
+def has_own_key(obj: Any, path: str, frame: float) -> bool:
+    """Whether any channel of a property has a key at a frame of the scene that isn't marked as made."""
+    return obj.animation_data is not None and any(key.type != MADE for key in _keys_at(obj, path, frame))
 
 
-def hold(obj: Any, path: str, frame: float, *, is_own: bool) -> None:
-    """From the key at a frame of the scene to the next a property doesn't change.
+def hold(obj: Any, path: str, frame: float) -> None:
+    """From the key at a frame of the scene to the next a property doesn't change."""
+    for key in _keys_at(obj, path, frame):
+        key.interpolation = 'CONSTANT'
 
-    ``is_own``: the key was made for this; free handles, which do nothing beside a held segment, say so to ``join``.
-    """
+
+def mark(obj: Any, path: str, frame: float) -> None:
+    """Say of a key that it was made beside others', for ``join``; the dope sheet draws it as one that holds."""
+    for key in _keys_at(obj, path, frame):
+        key.type = MADE
+
+
+def _keys_at(obj: Any, path: str, frame: float) -> list[Any]:
     at = action_frame(obj.animation_data, frame)
+    found = []
     for curve in _curves(obj, path):
-        for number in np.flatnonzero(np.abs(key_frames(curve) - at) < SAME_FRAME):
-            curve.keyframe_points[int(number)].interpolation = 'CONSTANT'
-            if is_own:
-                _free(curve.keyframe_points[int(number)])
+        numbers = np.flatnonzero(np.abs(key_frames(curve) - at) < SAME_FRAME)
+        found += [curve.keyframe_points[int(number)] for number in numbers]
+    return found
 
 
 def join(obj: Any, path: str, frame: float, made: Sequence[float] = (), *, is_split: bool = False) -> dict[int, float]:
     """Take away a key that was made to hold a property at a frame, and those that were made with it.
 
-    Where they divided a segment it is the one that it was. A key that was there before ``hold`` stays, held no more.
-    ``is_split``: those made with it are keys of ``split`` too, and one that was there before stays.
+    Where they divided a segment it is the one that it was. A key that isn't marked stays, held no more.
+    ``is_split``: those made with it are keys of ``split`` too, and stay where they aren't marked.
 
     Returns:
         By index what channels were held at of which no key is left.
@@ -80,19 +89,15 @@ def _curves(obj: Any, path: str) -> list[bpy.types.FCurve]:
     return [one for one in compat.fcurves_of(obj) if one.data_path == path]
 
 
-def _is_own(key: Any) -> bool:
-    return bool(key.handle_left_type == key.handle_right_type == 'FREE')
-
-
 def _join(curve: bpy.types.FCurve, held: int, frames: Sequence[float], is_split: bool) -> None:
     points: Any = curve.keyframe_points
     made = [number for number, x in enumerate(key_frames(curve)) if any(abs(x - at) < SAME_FRAME for at in frames)]
-    if is_split and held:
-        made = [number for number in made if points[number].handle_left_type == 'FREE']
+    if is_split:
+        made = [number for number in made if points[number].type == MADE]
     kind = points[made[-1] if made else max(held - 1, 0)].interpolation
     for number in made[::-1]:
         _take_out(points, number, kind if is_split else "")
-    if _is_own(points[held]):
+    if points[held].type == MADE:
         _take_out(points, held, kind)
     else:
         points[held].interpolation = points[held - 1].interpolation if held else kind
@@ -103,7 +108,7 @@ def _take_out(points: Any, number: int, kind: str) -> None:
     """Remove a key; two parts of a Bézier segment become one again by the parts' share that the key's handles show."""
     key = points[number]
     behind, ahead = key.co.x - key.handle_left.x, key.handle_right.x - key.co.x
-    is_inner = 0 < number < len(points) - 1 and kind == 'BEZIER' and key.handle_left_type == 'FREE'
+    is_inner = 0 < number < len(points) - 1 and kind == 'BEZIER'
     if is_inner and min(behind, ahead) > 0.0:
         share, before, after = behind / (behind + ahead), points[number - 1], points[number + 1]
         before.handle_right = before.co + (before.handle_right - before.co) / share
@@ -125,9 +130,7 @@ def _split(curve: bpy.types.FCurve, at: float) -> bool:
             return False
     elif points[after - 1].interpolation in ('LINEAR', 'CONSTANT'):
         value, interpolation = curve.evaluate(at), points[after - 1].interpolation
-        key = points.insert(at, value, options={'FAST'})
-        key.interpolation = interpolation
-        _free(key)
+        points.insert(at, value, options={'FAST'}).interpolation = interpolation
     else:
         return False
     curve.update()
@@ -140,9 +143,7 @@ def _insert_flat(curve: bpy.types.FCurve, at: float, end: Any) -> bool:
     _free(end)
     if at > end.co.x:
         end.interpolation = 'LINEAR'
-    key = curve.keyframe_points.insert(at, value, options={'FAST'})
-    key.interpolation = 'LINEAR'
-    _free(key)
+    curve.keyframe_points.insert(at, value, options={'FAST'}).interpolation = 'LINEAR'
     curve.update()
     return True
 

@@ -18,7 +18,7 @@ from .key_table import SAME_FRAME, Floats
 from .keys import rotation_path
 from .match_fk import RotationKeys, write_all
 from .match_range import ControlKeys, owner_of_control, path_to
-from .splitting import has_key, hold, join, split
+from .splitting import has_own_key, hold, join, mark, split
 from .switch_times import Switch, is_on_at, path_of
 from .writable import action_frame
 
@@ -32,7 +32,7 @@ def write(rotations: Sequence[RotationKeys], controls: Sequence[ControlKeys]) ->
     edges = [_edge(one.obj, _path(one.obj, name), one.frames) for one in rotations for name in one.rows]
     ends = [(one.obj, _path(one.obj, name), float(one.frames[-1])) for one in rotations for name in one.rows]
     edges += [_edge(one.obj, one.path, one.frames) for one in controls]
-    own = {edge for edge in edges if not has_key(*edge)}
+    made = {one for one in (*edges, *ends) if not has_own_key(*one)}
     kept = {edge[:2] for edge in edges if split(*edge)}
     for end in ends:
         split(*end)
@@ -49,7 +49,9 @@ def write(rotations: Sequence[RotationKeys], controls: Sequence[ControlKeys]) ->
     ]
     write_all(turns, places)
     for edge in edges:
-        hold(*edge, is_own=edge in own)
+        hold(*edge)
+    for one in made:
+        mark(*one)
 
 
 def _as_long(one: RotationKeys, name: str) -> Floats:
@@ -129,8 +131,9 @@ def key_back(obj: Any, one: Switch) -> None:
     _remove(points, at, at)
     if one.later is not None:
         _remove(points, *[action_frame(anim, one.later - 1.0)] * 2)
-    earlier = [key for key in points if key.co.x < before - SAME_FRAME]
-    if all((key.co.y > 0.5) == one.is_on and key.interpolation == 'CONSTANT' for key in earlier[-1:]):
+    others = [key for key in points if abs(key.co.x - before) > SAME_FRAME]
+    leading = [key for key in others if key.co.x < before][-1:] or others[:1]
+    if all((key.co.y > 0.5) == one.is_on and key.interpolation == 'CONSTANT' for key in leading):
         _remove(points, before, before)
     tip: Any = obj.pose.bones[one.chain.tip]
     tip.limb_ik_use_ik = one.is_on

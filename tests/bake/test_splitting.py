@@ -86,5 +86,5 @@ def test_what_can_not_be_split_is_left_alone(blank: None) -> None:
 
 def test_held_from_a_key_to_the_next(blank: None) -> None:
     obj, curve = curve_of([(0, 0, (3, 0), (3, 0)), (20, 1, (3, 0), (3, 0)), (41, -1, (9, 2), (1, 0))])
-    splitting.hold(obj, "location", 20.0, is_own=False)
+    splitting.hold(obj, "location", 20.0)
     assert curve.evaluate(40.0) == 1.0 and curve.evaluate(10.0) not in (0.0, 1.0)

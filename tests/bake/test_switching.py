@@ -122,6 +122,30 @@ def test_the_same_frame_again_takes_arriving_back(limb: bpy.types.Object, is_key
     assert is_keyed or ((target.location - place).length < 1e-6 and not rigs.curves(target))
 
 
+@pytest.mark.parametrize("key", [19, 20])
+def test_keys_of_the_animator_beside_it_stay(limb: bpy.types.Object, key: int) -> None:
+    """One on the frame before is held and held no more; of one on the frame itself the value is what was seen."""
+    for bone, angle in (("up", 0.5), ("lo", 0.4)):
+        rigs.key_rotation(rigs.bone(limb, bone), key, Quaternion((1, 0, 0), angle))
+    with_chain(limb, 'KEYS')
+    fk, frames = fk_curves(limb), [[x for x, _ in rows] for path, rows in rigs.keys(limb).items()]
+    switch(limb, 20, 'FK')
+    switch(limb, 20, 'IK')
+    assert fk_curves(limb) == pytest.approx(fk, abs=1e-5)
+    assert [[x for x, _ in rows] for path, rows in rigs.keys(limb).items()] == frames
+
+
+def test_taking_the_first_switch_back_leaves_what_held_before_the_next(limb: bpy.types.Object) -> None:
+    tip = with_chain(limb)
+    tip.limb_ik_use_ik = False
+    switch(limb, 40, 'IK')
+    before = poses(limb)
+    switch(limb, 10, 'IK', ease='LEAVE')
+    switch(limb, 10, 'FK')
+    assert use_ik(limb) == [(9.0, 0.0), (36.0, 1.0)]
+    assert apart(before, poses(limb)) < SAME
+
+
 def test_what_was_posed_on_ik_is_not_taken_back(limb: bpy.types.Object) -> None:
     tip = with_chain(limb)
     tip.limb_ik_use_ik = False
