@@ -1,7 +1,8 @@
 """A bake with few keys: each chain's curves stay within a length of the full bake.
 
 Joins ``reduce`` and ``chain_error`` with what was read at frames and half frames. Where
-chains hang on chains, each gets its share of the length, so that the sum holds.
+chains hang on chains, each gets its share of the length, so that the sum holds. Reads no pose
+and writes no key.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What to bake, and what was baked: values that go into a bake and come out of it."""
+"""What to bake, and what was baked: values that go into a bake and come out of it. Nothing is checked here."""
 
 from __future__ import annotations
 

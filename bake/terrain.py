@@ -27,6 +27,7 @@ class Terrain:
     places: Sequence[Matrix] | None
 
     def below(self, index: int, point: Floats, from_height: float) -> Hit | None:
+        """Where the ground is below a point of the world on a frame, by number; None where there is none."""
         if self.places is not None:
             self.ground.place(self.places[index])
         return self.ground.below(Vector(point.tolist()), from_height)

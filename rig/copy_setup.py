@@ -1,4 +1,7 @@
-"""A rig's set-up on another armature with the same bone names; its pose stays as it is."""
+"""A rig's set-up on another armature with the same bone names.
+
+Must not change a pose, nor the armature that is copied from.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What goes wrong for the person who uses it, said in one sentence."""
+"""What goes wrong for the person who uses it, said in one sentence.
+
+Faults of the code are no LimbIKError: they stay exceptions of their own kind.
+"""
 
 from __future__ import annotations
 

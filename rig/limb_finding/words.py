@@ -1,6 +1,6 @@
 """The words that the world names arms and legs with, and the places in a limb they stand for.
 
-Facts alone: what a name says as a whole is read by ``names``.
+Facts alone, nothing is decided: what a name says as a whole is read by ``names``.
 """
 
 from __future__ import annotations
