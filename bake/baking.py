@@ -115,20 +115,16 @@ def bake_steps(
     options: BakeOptions,
     read_before: Sequence[parts.Part] = (),
 ) -> Generator[tuple[int, int], None, BakeReport]:
-    """``bake`` in steps: yields frames read and their number, after each; closed early it leaves all as it was."""
+    """``bake`` in steps: yields how many frames are read, of how many; closed early it leaves all as it was."""
     began = time.perf_counter()
     skipped: list[str] = []
     works = checked_works(context, objects, options, skipped)
     need = needs.scene_need(context.scene, [work.obj for work in works])
     notes = [] if need is None else [f"frames were read in the scene itself: {need.reason}"]
-    by_frame = parts.joined(read_before, parts.marks_of(works, options.step, bool(options.reduce)))
-    left = [frame for frame in all_frames(works, options) if frame not in by_frame]
-    by_frame |= yield from _read_frames(context, works, left, options)
-    readings = [[by_frame[frame][i] for frame in frames_read(one, options)] for i, one in enumerate(works)]
+    readings = yield from _readings(context, works, options, read_before)
     works, readings = _without_unsolved(works, readings, skipped, notes)
     unit = context.scene.unit_settings.scale_length
-    tolerance = options.reduce / unit
-    results = [_result(work, taken, tolerance) for work, taken in zip(works, readings, strict=True)]
+    results = [_result(work, taken, options.reduce / unit) for work, taken in zip(works, readings, strict=True)]
     notes += [note for work in works for note in (*_partial_range(work), *_repeated(work))]
     written = sum(_write(result) for result in results)
     for work in works:
@@ -144,6 +140,16 @@ def bake_steps(
         keys_before=sum(len(one.work.frames) * rows.shape[1] for one in results for rows in one.table.values()),
         error=max((one.few.error * unit for one in results if one.few is not None), default=0.0),
     )
+
+
+def _readings(
+    context: Any, works: Sequence[Work], options: BakeOptions, read_before: Sequence[parts.Part]
+) -> Generator[tuple[int, int], None, list[list[Reading]]]:
+    """For each work what it needs of each of its frames; what was read before is not read again."""
+    by_frame = parts.joined(read_before, parts.marks_of(works, options.step, bool(options.reduce)))
+    left = [frame for frame in all_frames(works, options) if frame not in by_frame]
+    by_frame |= yield from _read_frames(context, works, left, options)
+    return [[by_frame[frame][i] for frame in frames_read(one, options)] for i, one in enumerate(works)]
 
 
 def _read_frames(
