@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import bpy
@@ -17,16 +17,14 @@ import numpy as np
 from ..rig import fk_pose, marks, needs, setup
 from ..rig.compat import animation_range
 from ..rig.errors import LimbIKError
-from ..rig.sampling import sampled
 from ..rig.session import pose_bones
 from . import keyed, keys, parts
 from .few_keys import FewKeys, few_keys
 from .key_table import Floats
 from .options import BakeOptions, BakeReport
-from .plan import all_frames, checked_works, frames_read
-from .reading import Reading, Work, bones_of, reader, rotation_table, rows_of
-from .reading_together import read_together
-from .stretches import stretches
+from .plan import all_frames, checked_works
+from .reading import Reading, Work, rotation_table, rows_of
+from .reading_works import read_frames, readings_of, without_unsolved
 from .writable import repeated
 
 T = TypeVar("T")
@@ -105,7 +103,7 @@ def _part_steps(
     if warm:
         raise LimbIKError(f"the chain of '{warm}' starts from the frame before (warm start): it can't be split")
     frames = parts.slice_of(all_frames(works, options), number, count)
-    readings = yield from _read_frames(context, works, frames, options)
+    readings = yield from read_frames(context, works, frames, options)
     return parts.Part(parts.marks_of(works, options.step, bool(options.reduce)), readings)
 
 
@@ -121,8 +119,8 @@ def bake_steps(
     works = checked_works(context, objects, options, skipped)
     need = needs.scene_need(context.scene, [work.obj for work in works])
     notes = [] if need is None else [f"frames were read in the scene itself: {need.reason}"]
-    readings = yield from _readings(context, works, options, read_before)
-    works, readings = _without_unsolved(works, readings, skipped, notes)
+    readings = yield from readings_of(context, works, options, read_before)
+    works, readings = without_unsolved(works, readings, skipped, notes)
     unit = context.scene.unit_settings.scale_length
     results = [_result(work, taken, options.reduce / unit) for work, taken in zip(works, readings, strict=True)]
     notes += [note for work in works for note in (*_partial_range(work), *_repeated(work))]
@@ -140,78 +138,6 @@ def bake_steps(
         keys_before=sum(len(one.work.frames) * rows.shape[1] for one in results for rows in one.table.values()),
         error=max((one.few.error * unit for one in results if one.few is not None), default=0.0),
     )
-
-
-def _readings(
-    context: Any, works: Sequence[Work], options: BakeOptions, read_before: Sequence[parts.Part]
-) -> Generator[tuple[int, int], None, list[list[Reading]]]:
-    """For each work what it needs of each of its frames; what was read before is not read again."""
-    by_frame = parts.joined(read_before, parts.marks_of(works, options.step, bool(options.reduce)))
-    left = [frame for frame in all_frames(works, options) if frame not in by_frame]
-    by_frame |= yield from _read_frames(context, works, left, options)
-    return [[by_frame[frame][i] for frame in frames_read(one, options)] for i, one in enumerate(works)]
-
-
-def _read_frames(
-    context: Any, works: Sequence[Work], frames: Sequence[float], options: BakeOptions
-) -> Generator[tuple[int, int], None, dict[float, list[Reading]]]:
-    """By frame what each work needs: all of them in one go where that may be, else one by one."""
-    by_frame: dict[float, list[Reading]] = {}
-    reads = stretches(works) if frames else None
-    if reads is not None:
-        by_frame = yield from read_together(context, works, frames, reads, bool(options.reduce))
-    left = [frame for frame in frames if frame not in by_frame]
-    if left:
-        rows = [rows_of(work) if options.reduce else [] for work in works]
-        objects = [work.obj for work in works]
-        taken = sampled(context, objects, left, reader(works, rows))
-        try:
-            for frame, readings in zip(left, taken, strict=True):
-                by_frame[frame] = readings
-                yield len(by_frame), len(frames)
-        finally:
-            taken.close()
-    return by_frame
-
-
-def _without_unsolved(
-    works: Sequence[Work], readings: Sequence[list[Reading]], skipped: list[str], notes: list[str]
-) -> tuple[list[Work], list[list[Reading]]]:
-    """Leave out chains that could be solved on no frame; say of the others on how many they could not.
-
-    Raises:
-        LimbIKError: none is left.
-    """
-    kept, taken = [], []
-    for work, own in zip(works, readings, strict=True):
-        chains, troubled = [], [reading.problems for reading in own if reading.problems]
-        for chain in work.chains:
-            problems = [words[chain.tip] for words in troubled if chain.tip in words]
-            if len(problems) == len(own):
-                skipped.append(f"'{chain.tip}' skipped: {problems[0]}")
-                continue
-            if problems:
-                notes.append(f"'{chain.tip}' shows FK on {len(problems)} of {len(own)} frames: {problems[0]}")
-            chains.append(chain)
-        if len(chains) == len(work.chains):
-            kept.append(work)
-            taken.append(own)
-        elif chains:
-            bones = bones_of(work.obj, chains)
-            kept.append(replace(work, chains=tuple(chains), bones=bones))
-            taken.append([_only(work, reading, bones, chains) for reading in own])
-    if not kept:
-        raise LimbIKError("nothing to bake: " + "; ".join(skipped))
-    return kept, taken
-
-
-def _only(work: Work, reading: Reading, bones: Sequence[int], chains: Sequence[Any]) -> Reading:
-    """A reading of some of the bones and chains."""
-    columns = [work.bones.index(bone) for bone in bones]
-    tips = {chain.tip for chain in chains}
-    places = [one for one, row in zip(reading.places, rows_of(work), strict=False) if row.chain.tip in tips]
-    turns, near = [reading.turns[i] for i in columns], [reading.near[i] for i in columns]
-    return replace(reading, turns=turns, near=near, places=places)
 
 
 def _result(work: Work, readings: Sequence[Reading], tolerance: float) -> _Result:

@@ -13,7 +13,7 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from limb_ik.bake import baking, parts
+from limb_ik.bake import parts, reading_works
 from limb_ik.bake.baking import bake, read_part
 from limb_ik.bake.limb_frames import FrameReader
 from limb_ik.bake.match_fk import match_fk
@@ -910,7 +910,7 @@ def test_few_keys_are_read_in_one_go_as_frame_by_frame(end_rotation: str, monkey
     rigs.bone(obj, "lo").limb_ik_weight = 0.7
     options = BakeOptions(1, 30, reduce=0.01)
     together = read_part(bpy.context, [obj], options, 1, 1)
-    monkeypatch.setattr(baking, "stretches", lambda works: None)
+    monkeypatch.setattr(reading_works, "stretches", lambda works: None)
     alone = read_part(bpy.context, [obj], options, 1, 1)
     assert together.readings.keys() == alone.readings.keys()
     for frame, (one,) in together.readings.items():
@@ -973,7 +973,7 @@ def test_connected_bones_with_keyed_locations_bake_as_they_are_seen(
             rigs.bone(obj, name).keyframe_insert("location", frame=frame)
     rigs.add_chain_by_properties(obj, "lo", target, end_bone="hand")
     if not is_one_go:
-        monkeypatch.setattr(baking, "stretches", lambda works: None)
+        monkeypatch.setattr(reading_works, "stretches", lambda works: None)
     seen = recorded(obj, range(1, 11))
     baked(obj, last=10)
     for frame, pose in zip(range(1, 11), seen, strict=True):
@@ -1001,8 +1001,8 @@ def test_limbs_that_reach_for_bones_are_read_in_one_go_as_frame_by_frame(
         obj, "lo", holder, holder, end_bone="hand", target_bone="goal", pole_bone="side", end_rotation="TARGET"
     )
     seen, one_by_one = recorded(obj, range(1, 11)), []
-    sampled = baking.sampled
-    monkeypatch.setattr(baking, "sampled", lambda *a: one_by_one.append(a) or sampled(*a))
+    sampled = reading_works.sampled
+    monkeypatch.setattr(reading_works, "sampled", lambda *a: one_by_one.append(a) or sampled(*a))
     baked(obj, last=10)
     assert not one_by_one
     for frame, pose in zip(range(1, 11), seen, strict=True):
