@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ..rig.sentences import counted
+
 
 @dataclass(frozen=True, slots=True)
 class BakeOptions:
@@ -45,13 +47,9 @@ class BakeReport:
 
     def sentence(self) -> str:
         """The report in one line for people."""
-        chains, frames = _counted(self.chains, "chain"), _counted(self.frames, "frame")
+        chains, frames = counted(self.chains, "chain"), counted(self.frames, "frame")
         chains += f" of {self.armatures} armatures" if self.armatures > 1 else ""
         text = f"Baked {chains} over {frames}: {self.keys} keys in {self.seconds:.2f} s"
         if self.keys_before > self.keys:
             text += f", {self.keys_before} before reducing, off by {1000.0 * self.error:.2g} mm at most"
         return "; ".join((text, *self.skipped, *self.notes))
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

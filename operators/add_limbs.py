@@ -10,8 +10,9 @@ from bpy.props import BoolProperty, CollectionProperty, StringProperty
 from ..bake import motion
 from ..rig import limbs, rigify, setup
 from ..rig.errors import LimbIKError
+from ..rig.sentences import counted, listed, sentence
 from .add_chain import switched
-from .arguments import OnArmature, counted, listed, sentence
+from .arguments import OnArmature
 from .new_chains import NewChains
 
 DIALOG_WIDTH = 360

@@ -1,4 +1,4 @@
-"""What operators share: how they name armature, chains and range, and how they report.
+"""What operators share: how they name armature and chains, and how they report.
 
 Everything works without a window and without an active object where ``armature`` and
 ``tips`` are given. This module must not change a pose or a setting.
@@ -7,14 +7,18 @@ Everything works without a window and without an active object where ``armature`
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import bpy
-from bpy.props import BoolProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, StringProperty
 
-from ..rig import active, compat, setup
+from ..rig import active, setup
 from ..rig.chains import tips as tips_of_rig
 from ..rig.errors import LimbIKError
+from ..rig.sentences import counted as counted
+from ..rig.sentences import listed as listed
+from ..rig.sentences import sentence as sentence
+from .over_range import OverRange as OverRange
 
 NO_ARMATURE_IN_FILE = "There is no armature in this file"
 NOT_AN_ARMATURE = "Make an armature active, or a target of one"
@@ -41,11 +45,6 @@ def split_names(text: str, known: Iterable[str], kind: str = "bone") -> list[str
         else:
             raise LimbIKError(f"there is no {kind} '{parts[0].strip()}'")
     return list(dict.fromkeys(found))
-
-
-def sentence(text: str) -> str:
-    """The text as a sentence begins."""
-    return text[:1].upper() + text[1:]
 
 
 class Reporting:
@@ -186,57 +185,6 @@ class OnChains(TipsArgument, WithChains):
         return [tip]
 
 
-class OverRange:
-    """An operator over a range of frames."""
-
-    if TYPE_CHECKING:
-        use_range: bool
-        frame_start: int
-        frame_end: int
-    else:
-        use_range: BoolProperty(
-            name="Use Range", description="These frames instead of the action's range, or the scene's without action"
-        )
-        frame_start: IntProperty(name="Start", description="First frame", default=1)
-        frame_end: IntProperty(name="End", description="Last frame", default=250)
-
-    def fill_range(self, context: Any, objects: Iterable[Any]) -> None:
-        """Before a dialog: the range of the armatures' animation, the scene's where none has one."""
-        properties = cast(Any, self).properties
-        if properties.is_property_set("frame_start"):
-            return
-        found = [own for obj in objects if (own := compat.animation_range(obj)) is not None]
-        found = found or [(context.scene.frame_start, context.scene.frame_end)]
-        self.frame_start, self.frame_end = round(min(a for a, _ in found)), round(max(b for _, b in found))
-        self.use_range = self.use_range
-
-    def draw_range(self, layout: Any) -> None:
-        """The range in a dialog."""
-        layout.prop(self, "use_range")
-        column = layout.column(align=True)
-        column.active = self.use_range
-        column.prop(self, "frame_start")
-        column.prop(self, "frame_end")
-
-    def has_range(self) -> bool:
-        """Whether frames were named: by ``use_range``, or by a script that just gives them."""
-        properties = cast(Any, self).properties
-        if properties.is_property_set("use_range"):
-            return self.use_range
-        return bool(properties.is_property_set("frame_start") or properties.is_property_set("frame_end"))
-
-    def bounds(self) -> tuple[float | None, float | None]:
-        """First and last frame as named; None where the animation's own counts."""
-        if not self.has_range():
-            return None, None
-        properties = cast(Any, self).properties
-        is_set = properties.is_property_set
-        return (
-            float(self.frame_start) if is_set("frame_start") else None,
-            float(self.frame_end) if is_set("frame_end") else None,
-        )
-
-
 def check_tips(obj: Any, tips: Iterable[str]) -> None:
     """Raises a LimbIKError where no chain ends at one of these bones; broken chains count."""
     for tip in set(tips) - set(tips_of_rig(obj)):
@@ -264,15 +212,3 @@ def is_in_view(context: Any) -> bool:
     """Whether the operator is offered in a 3D View."""
     area = getattr(context, "area", None)
     return area is not None and area.type == 'VIEW_3D'
-
-
-def listed(names: Iterable[str]) -> str:
-    """Names for a report: the first few and how many more."""
-    every = list(names)
-    shown = ", ".join(f"'{name}'" for name in every[:4])
-    return f"{shown} and {len(every) - 4} more" if len(every) > 4 else shown
-
-
-def counted(number: int, what: str) -> str:
-    """A number of things in words: "1 chain", "3 chains"."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -11,9 +11,9 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from ..bake.baking import bake_steps
 from ..bake.options import BakeOptions
 from ..rig import active
-from .arguments import OverRange
 from .in_steps import InSteps
 from .on_rigs import OnRigs
+from .over_range import OverRange
 
 AFTER = (
     ('MUTE', "Mute", "The chains are muted and can be turned on again"),

@@ -10,7 +10,8 @@ from bpy.props import BoolProperty, StringProperty
 from ..rig import active
 from ..rig.copy_setup import copy_setup
 from ..rig.errors import LimbIKError
-from .arguments import OnChains, counted, for_each, split_names
+from ..rig.sentences import counted
+from .arguments import OnChains, for_each, split_names
 
 
 class LIMB_IK_OT_copy_setup(OnChains, bpy.types.Operator):

@@ -9,8 +9,10 @@ from bpy.props import BoolProperty, FloatProperty
 
 from ..bake import contact_markers, contacts, planting
 from ..bake.ranges import frames_between
+from ..rig.sentences import counted
 from ..solvers.contacts import SHORTEST_S
-from .arguments import OverRange, TipsArgument, WithChains, counted, split_names
+from .arguments import TipsArgument, WithChains, split_names
+from .over_range import OverRange
 
 
 class LIMB_IK_OT_detect_contacts(OverRange, TipsArgument, WithChains, bpy.types.Operator):

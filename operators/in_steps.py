@@ -13,7 +13,7 @@ from typing import Any
 import bpy
 
 from ..rig.errors import LimbIKError
-from .arguments import sentence
+from ..rig.sentences import sentence
 
 # Seconds of work between two looks at events; and what is done at once, without a word.
 SLICE_S = 0.25

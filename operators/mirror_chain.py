@@ -7,7 +7,8 @@ from typing import Any
 import bpy
 
 from ..rig import mirror
-from .arguments import OnChains, for_each, listed
+from ..rig.sentences import listed
+from .arguments import OnChains, for_each
 
 
 class LIMB_IK_OT_mirror_chain(OnChains, bpy.types.Operator):

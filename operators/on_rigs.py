@@ -9,7 +9,8 @@ from typing import Any
 
 from ..rig import active, setup
 from ..rig.chains import tips as tips_of_rig
-from .arguments import OnChains, listed
+from ..rig.sentences import listed
+from .arguments import OnChains
 
 Asked = tuple[Any, list[str]]
 

@@ -8,7 +8,8 @@ import bpy
 from bpy.props import BoolProperty
 
 from ..rig import setup
-from .arguments import OnChains, check_tips, listed
+from ..rig.sentences import listed
+from .arguments import OnChains, check_tips
 
 
 class LIMB_IK_OT_remove_chain(OnChains, bpy.types.Operator):

@@ -8,7 +8,8 @@ import bpy
 from bpy.props import EnumProperty
 
 from ..rig import active, select_controls
-from .arguments import OnChains, check_tips, listed
+from ..rig.sentences import listed
+from .arguments import OnChains, check_tips
 
 WHAT = (
     ('AUTO', "Automatic", "Target and pole, or the chain's bones where one of those is active"),

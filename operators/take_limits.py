@@ -7,7 +7,8 @@ from typing import Any
 import bpy
 
 from ..rig.limits_from import take_limits
-from .arguments import OnChains, listed
+from ..rig.sentences import listed
+from .arguments import OnChains
 
 
 class LIMB_IK_OT_take_limits(OnChains, bpy.types.Operator):

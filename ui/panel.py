@@ -8,6 +8,7 @@ import bpy
 
 from .. import preferences
 from ..rig import active, compat, render_lock
+from ..rig.sentences import sentence
 from . import words
 
 CATEGORY = "Limb IK"
@@ -121,4 +122,4 @@ def _status(layout: Any, context: Any, bone: Any) -> None:
     text = bone.limb_ik_message
     if text:
         is_bad = bone.limb_ik_status == 'INVALID'
-        words.message(layout, context, words.begun(text), 'ERROR' if is_bad else 'INFO')
+        words.message(layout, context, sentence(text), 'ERROR' if is_bad else 'INFO')

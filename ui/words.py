@@ -32,8 +32,3 @@ def _letters(context: Any) -> int:
     scale = context.preferences.system.ui_scale or 1.0  # 0 without a window
     width = region.width / scale if region is not None else 0.0
     return max(FEWEST_LETTERS, int((width - MARGINS) / LETTER))
-
-
-def begun(text: str) -> str:
-    """The text as a sentence begins."""
-    return text[:1].upper() + text[1:]
