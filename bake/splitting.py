@@ -61,24 +61,40 @@ def _keys_at(obj: Any, path: str, frame: float) -> list[Any]:
     return found
 
 
-def join(obj: Any, path: str, frame: float, made: Sequence[float] = (), *, is_split: bool = False) -> dict[int, float]:
+def join(
+    obj: Any,
+    path: str,
+    frame: float,
+    made: Sequence[float] = (),
+    marked: Sequence[float] = (),
+    *,
+    is_split: bool = False,
+) -> dict[int, float]:
     """Take away a key that was made to hold a property at a frame, and those that were made with it.
 
-    Where they divided a segment it is the one that it was. A key that isn't marked stays, held no more.
-    ``is_split``: those made with it are keys of ``split`` too, and stay where they aren't marked.
+    Where it divided a segment it is the one that it was. A key there that isn't marked stays, held no more.
+
+    Args:
+        obj: what the path starts at.
+        path: the property.
+        frame: of the scene; where it is held.
+        made: frames at which any key goes.
+        marked: frames at which a marked key goes.
+        is_split: those keys divided segments, too.
 
     Returns:
         By index what channels were held at of which no key is left.
     """
     if obj.animation_data is None:
         return {}
-    at, *others = (action_frame(obj.animation_data, one) for one in (frame, *made))
+    at, *others = (action_frame(obj.animation_data, one) for one in (frame, *made, *marked))
+    every, only_marked = others[: len(made)], others[len(made) :]
     emptied = {}
     for curve in _curves(obj, path):
         numbers = np.flatnonzero(np.abs(key_frames(curve) - at) < SAME_FRAME)
         if len(numbers) and curve.keyframe_points[int(numbers[0])].interpolation == 'CONSTANT':
             value = curve.keyframe_points[int(numbers[0])].co.y
-            _join(curve, int(numbers[0]), others, is_split)
+            _join(curve, int(numbers[0]), _numbers(curve, every, only_marked), is_split)
             if not len(curve.keyframe_points):
                 emptied[curve.array_index] = value
                 compat.remove_fcurve(obj, curve)
@@ -89,11 +105,19 @@ def _curves(obj: Any, path: str) -> list[bpy.types.FCurve]:
     return [one for one in compat.fcurves_of(obj) if one.data_path == path]
 
 
-def _join(curve: bpy.types.FCurve, held: int, frames: Sequence[float], is_split: bool) -> None:
+def _numbers(curve: bpy.types.FCurve, every: Sequence[float], only_marked: Sequence[float]) -> list[int]:
+    """Numbers of the keys at frames of the action, and of marked ones."""
+    found = []
+    for number, x in enumerate(key_frames(curve)):
+        is_marked = curve.keyframe_points[number].type == MADE
+        frames = [*every, *(only_marked if is_marked else ())]
+        if any(abs(x - at) < SAME_FRAME for at in frames):
+            found.append(number)
+    return found
+
+
+def _join(curve: bpy.types.FCurve, held: int, made: Sequence[int], is_split: bool) -> None:
     points: Any = curve.keyframe_points
-    made = [number for number, x in enumerate(key_frames(curve)) if any(abs(x - at) < SAME_FRAME for at in frames)]
-    if is_split:
-        made = [number for number in made if points[number].type == MADE]
     kind = points[made[-1] if made else max(held - 1, 0)].interpolation
     for number in made[::-1]:
         _take_out(points, number, kind if is_split else "")

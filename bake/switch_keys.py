@@ -32,7 +32,8 @@ def write(rotations: Sequence[RotationKeys], controls: Sequence[ControlKeys]) ->
     edges = [_edge(one.obj, _path(one.obj, name), one.frames) for one in rotations for name in one.rows]
     ends = [(one.obj, _path(one.obj, name), float(one.frames[-1])) for one in rotations for name in one.rows]
     edges += [_edge(one.obj, one.path, one.frames) for one in controls]
-    made = {one for one in (*edges, *ends) if not has_own_key(*one)}
+    arrivals = [(one.obj, one.path, float(one.frames[-1])) for one in controls]
+    made = {one for one in (*edges, *ends, *arrivals) if not has_own_key(*one)}
     kept = {edge[:2] for edge in edges if split(*edge)}
     for end in ends:
         split(*end)
@@ -69,23 +70,28 @@ def _as_long(one: RotationKeys, name: str) -> Floats:
 def forget(one: Switch) -> None:
     """Take away keys that led to a change which is taken back, or which comes later than the same change now."""
     if one.is_back:
-        _join(one, one.frame - 1.0, (one.frame,), (one.frame, one.over))
+        _join(one, one.frame, over=one.over)
     if one.later is not None:
-        _join(one, one.later - 1.0, (), (one.later,) if one.is_on else ())
+        _join(one, one.later)
 
 
-def _join(one: Switch, held: float, rotations: Sequence[float], controls: Sequence[float]) -> None:
-    """What has no key left is what it was held at."""
+def _join(one: Switch, first: float, over: float | None = None) -> None:
+    """Take away what leads up to a change from ``first`` on, with ``over`` all that was made for it up to there.
+
+    What has no key left is what it was held at.
+    """
+    marked = () if over is None else (first, over)
+    waiting = (first,) if marked or one.is_on else ()
     bones: Any = one.obj.pose.bones if one.obj.pose else {}
     with marks.quiet():
         for bone in [bones[number] for number in (*one.chain.turned, one.chain.end) if number >= 0]:
-            if emptied := join(one.obj, rotation_path(bone), held, rotations, is_split=True):
+            if emptied := join(one.obj, rotation_path(bone), first - 1.0, marked=marked[:1], is_split=True):
                 _set(bone, fk_pose.channel(bone.rotation_mode), emptied)
                 fk_pose.clear_store(bone)
         for link in filter(None, (one.chain.target_key, one.chain.pole_key)):
             owner, obj = owner_of_control(link), object_at(link[0])
             for name in ("location", fk_pose.channel(owner.rotation_mode)):
-                _set(owner, name, join(obj, path_to(link) + name, held, controls))
+                _set(owner, name, join(obj, path_to(link) + name, first - 1.0, waiting, marked))
             _tag(obj)
     marks.touch(one.obj)
     _tag(one.obj)
