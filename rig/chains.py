@@ -20,6 +20,7 @@ __all__ = [
     "RigSetup",
     "chain_of",
     "is_in_a_scene",
+    "is_settled",
     "known_setup",
     "limits_of",
     "matrix_from",
@@ -57,6 +58,12 @@ def setup_of(obj: bpy.types.Object) -> RigSetup:
 def known_setup(obj: bpy.types.Object) -> RigSetup | None:
     """The set-up as it was last read, None where it has to be read anew; writes nothing, for redraws."""
     return _setups.get(obj.session_uid)
+
+
+def is_settled(obj: bpy.types.Object) -> bool:
+    """Whether a set-up was read and nothing was said of its chains that other objects might have mended since."""
+    setup = known_setup(obj)
+    return setup is not None and not any(chain.problem or chain.note or chain.loose for chain in setup.chains)
 
 
 def chain_of(obj: bpy.types.Object, tip: str) -> ChainSetup:

@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 import pytest
 from limb_ik import handlers
-from limb_ik.rig import write
+from limb_ik.rig import chains, write
 
 import rigs
 
@@ -153,3 +153,25 @@ def test_an_unrelated_heavy_mesh_is_evaluated_once_a_frame() -> None:
         assert calls == [2, 3, 4]
     finally:
         del bpy.app.driver_namespace["limb_ik_test_count"]
+
+
+def test_a_target_that_is_dragged_does_not_have_the_set_up_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading hundreds of bones at every move of the mouse is felt; an edit of the rig has it read."""
+    obj, target = rigs.l2b(), rigs.empty("T", (0.3, -0.4, 1.1))
+    rigs.add_chain_by_properties(obj, "lo", target)
+    rigs.update()
+    read: list[Any] = []
+    own = chains.read_setup
+    monkeypatch.setattr(chains, "read_setup", lambda rig: read.append(rig) or own(rig))
+    for number in range(5):
+        target.location.x = 0.3 + 0.05 * number
+        rigs.update()
+        assert rigs.tip_error(obj, "lo", target) <= 2e-6
+    assert not read
+    constraint: Any = rigs.bone(obj, "lo").constraints.new('LIMIT_ROTATION')
+    rigs.update()
+    assert read
+    assert "constraint" in rigs.bone(obj, "lo").limb_ik_message
+    rigs.bone(obj, "lo").constraints.remove(constraint)
+    rigs.update()
+    assert rigs.bone(obj, "lo").limb_ik_message == ""
