@@ -50,7 +50,6 @@ class Fit:
         values: key values (k × channels).
         left, right: frame and value of the handles (k × channels × 2).
         error: the largest error at any frame or half frame, in the caller's unit.
-        keys_before: keys of the full bake, all channels.
     """
 
     frames: Floats
@@ -58,12 +57,6 @@ class Fit:
     left: Floats
     right: Floats
     error: float
-    keys_before: int
-
-    @property
-    def keys_after(self) -> int:
-        """Keys of all channels."""
-        return self.values.size
 
 
 def sample_frames(frames: Floats) -> Floats:
@@ -179,6 +172,6 @@ def _assemble(task: Task, marks: list[int]) -> Fit:
     for i, (first, last) in enumerate(pairwise(marks)):
         right[i], left[i + 1] = best_segment(task, first, last)[0]
     left[0], right[-1] = 2.0 * points[0] - right[0], 2.0 * points[-1] - left[-1]  # no segment uses these two
-    found = Fit(frames, kept, left, right, 0.0, len(task.frames) * kept.shape[1])
+    found = Fit(frames, kept, left, right, 0.0)
     misses = task.misses(evaluate(found, sample_frames(task.frames)), 0)
     return replace(found, error=float(lengths(misses).max(initial=0.0)))

@@ -6,10 +6,10 @@ import math
 from pathlib import Path
 
 import bpy
-import numpy as np
 import pytest
 from mathutils import Vector
 
+import renders
 import rigs
 
 pytestmark = pytest.mark.usefixtures("blank")
@@ -17,6 +17,8 @@ pytestmark = pytest.mark.usefixtures("blank")
 FRAMES = range(1, 9)
 # Alembic and USD store float32.
 SAME_POINT = 1e-5
+# Pixels from side to side.
+SIZE = 32
 Points = dict[int, list[Vector]]
 
 
@@ -89,47 +91,12 @@ def test_an_export_shows_the_solved_pose_and_changes_nothing(ending: str, tmp_pa
         assert max((a - b).length for a, b in zip(found[frame], places, strict=True)) <= SAME_POINT
 
 
-SIZE = 32
-WIDTH = 5.0
-
-
-def blurred_render(folder: Path) -> None:
+def blurred_picture(folder: Path) -> None:
     scene = bpy.context.scene
-    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
-    scene.collection.objects.link(camera)
-    camera.data.type, camera.data.ortho_scale = "ORTHO", WIDTH
-    camera.location, camera.rotation_euler = (0, -10, 0), (math.pi / 2, 0, 0)
-    scene.camera = camera
+    renders.small_picture(scene, folder, SIZE, samples=64)
     render = scene.render
-    render.engine = "CYCLES"
-    scene.cycles.samples, scene.cycles.device, scene.cycles.use_denoising = 64, "CPU", False
     render.threads_mode, render.threads = "FIXED", 1
-    render.resolution_x = render.resolution_y = SIZE
-    render.film_transparent = True
     render.use_motion_blur, render.motion_blur_shutter = True, 0.5
-    render.filepath = str(folder / "f")
-    render.image_settings.file_format = "PNG"
-
-
-def ball(obj: bpy.types.Object, bone: str) -> bpy.types.Object:
-    mesh = bpy.data.meshes.new("Ball")
-    corners = [(x, y, z) for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.1, 0.1)]
-    mesh.from_pydata(corners, [], [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)])
-    made = bpy.data.objects.new("Ball", mesh)
-    bpy.context.scene.collection.objects.link(made)
-    made.parent, made.parent_type, made.parent_bone = obj, "BONE", bone
-    return made
-
-
-def moments(path: Path) -> tuple[Vector, float]:
-    """Centre of what is not transparent and how far it spreads, in units of the scene."""
-    image = bpy.data.images.load(str(path))
-    alpha = np.array(image.pixels[:]).reshape(SIZE, SIZE, 4)[..., 3]
-    bpy.data.images.remove(image)
-    rows, columns = np.mgrid[0:SIZE, 0:SIZE] - (SIZE - 1) / 2.0
-    centre = Vector(((alpha * columns).sum(), (alpha * rows).sum())) / alpha.sum()
-    spread = math.sqrt((alpha * ((columns - centre.x) ** 2 + (rows - centre.y) ** 2)).sum() / alpha.sum())
-    return centre * WIDTH / SIZE, spread * WIDTH / SIZE
 
 
 def test_motion_blur_shows_the_pose_of_its_sub_frames(tmp_path: Path) -> None:
@@ -140,24 +107,23 @@ def test_motion_blur_shows_the_pose_of_its_sub_frames(tmp_path: Path) -> None:
     rigs.add_chain_by_properties(obj, "lo", target, rigs.empty("P", (0, -3, 0)))
     for frame in (1, 3):  # what is animated beside the chain must not freeze at another sub-frame
         rigs.key_location(obj, frame, (0, 0, (frame - 2) * 0.2))
-    made = ball(obj, "lo")
-    blurred_render(tmp_path)
+    cube = renders.hang_cube(obj, "lo", half=0.1)
+    blurred_picture(tmp_path)
     scene = bpy.context.scene
     scene.frame_start = scene.frame_end = 2
     places = []
     for step in range(9):
         rigs.frame_set(2 - 0.25 + step / 16)
-        place = rigs.world_position(made)
-        places.append(Vector((place.x, place.z)))
+        places.append(renders.seen(cube))
     middle = sum(places, Vector((0, 0))) / len(places)
     assert (places[-1] - places[0]).length > 0.3
     rigs.frame_set(7)
     pose = rigs.local_rotations(obj)
     bpy.ops.render.render(animation=True)
-    centre, spread = moments(tmp_path / "f0002.png")
+    centre, spread = renders.spread(tmp_path / "f0002.png")
     own = math.sqrt(2 * 0.2**2 / 12)
     travelled = math.sqrt(sum((place - middle).length_squared for place in places) / len(places))
-    pixel = WIDTH / SIZE
+    pixel = renders.WIDTH / SIZE
     assert (centre - middle).length <= pixel / 2
     assert spread == pytest.approx(math.hypot(own, travelled), abs=pixel / 2)
     rigs.update()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,8 @@ import numpy as np
 import pytest
 from limb_ik.rig import write
 from limb_ik.rig.crowd.solving import FEWEST
-from mathutils import Vector
 
+import renders
 import rigs
 
 pytestmark = pytest.mark.usefixtures("blank")
@@ -54,68 +53,25 @@ def test_lb_03_keyed_bones_and_what_they_deform_have_no_lag() -> None:
         assert (skinned.matrix_world @ vertex - rigs.world_position(target)).length <= 1e-5
 
 
-def glowing_cube(obj: bpy.types.Object, bone: str) -> bpy.types.Object:
-    mesh = bpy.data.meshes.new("Cube")
-    corners = [(x, y, z) for x in (-0.2, 0.2) for y in (-0.2, 0.2) for z in (-0.2, 0.2)]
-    faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-    mesh.from_pydata(corners, [], faces)
-    material = bpy.data.materials.new("Glow")
-    material.use_nodes = True
-    tree = material.node_tree
-    tree.nodes.clear()
-    glow, out = tree.nodes.new("ShaderNodeEmission"), tree.nodes.new("ShaderNodeOutputMaterial")
-    tree.links.new(glow.outputs[0], out.inputs[0])
-    mesh.materials.append(material)
-    cube = bpy.data.objects.new("Cube", mesh)
-    bpy.context.scene.collection.objects.link(cube)
-    cube.parent, cube.parent_type, cube.parent_bone = obj, "BONE", bone
-    return cube
-
-
-def small_render(scene: bpy.types.Scene, folder: Path) -> None:
-    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
-    scene.collection.objects.link(camera)
-    camera.data.type, camera.data.ortho_scale = "ORTHO", 5
-    camera.location, camera.rotation_euler = (0, -10, 0), (math.pi / 2, 0, 0)
-    scene.camera = camera
-    render = scene.render
-    render.engine = "CYCLES"
-    scene.cycles.samples, scene.cycles.device, scene.cycles.use_denoising = 1, "CPU", False
-    render.resolution_x = render.resolution_y = 16
-    render.film_transparent = True
-    render.filepath = str(folder / "f")
-    render.image_settings.file_format = "PNG"
-
-
-def centroid(path: Path) -> Vector:
-    """Centre of what is not transparent, in pixels from the middle of the picture."""
-    image = bpy.data.images.load(str(path))
-    pixels = np.array(image.pixels[:]).reshape(16, 16, 4)[..., 3]
-    bpy.data.images.remove(image)
-    rows, columns = np.mgrid[0:16, 0:16]
-    return Vector(((pixels * columns).sum() / pixels.sum() - 7.5, (pixels * rows).sum() / pixels.sum() - 7.5))
-
-
 def test_lb_05_a_rendered_animation_shows_the_pose_of_its_frames(tmp_path: Path) -> None:
     obj, _ = keyed_target()
     tip = rigs.bone(obj, "lo")
     for frame, weight in ((1, 0.0), (3, 1.0)):
         tip.limb_ik_weight = weight
         tip.keyframe_insert("limb_ik_weight", frame=frame)
-    cube = glowing_cube(obj, "lo")
+    cube = renders.hang_cube(obj, "lo")
     scene = bpy.context.scene
-    small_render(scene, tmp_path)
+    renders.small_picture(scene, tmp_path)
     scene.frame_start, scene.frame_end = 1, 3
     theory = {}
     for frame in (1, 2, 3):
         rigs.frame_set(frame)
-        place = rigs.world_position(cube)
-        theory[frame] = Vector((place.x, place.z)) * 16 / 5
+        theory[frame] = renders.seen(cube)
     pose = rigs.local_rotations(obj)
     bpy.ops.render.render(animation=True)
     for frame, expected in theory.items():
-        assert (centroid(tmp_path / f"f{frame:04}.png") - expected).length <= 0.5
-    assert (theory[3] - theory[1]).length > 1
+        assert (renders.centre(tmp_path / f"f{frame:04}.png") - expected).length <= renders.PIXEL / 2
+    assert (theory[3] - theory[1]).length > renders.PIXEL
     rigs.update()
     assert scene.frame_current == 3
     assert rigs.local_distance(pose, rigs.local_rotations(obj)) <= 1e-5
@@ -142,7 +98,7 @@ def test_a_render_freezes_nothing_that_is_animated_beside_the_chain(tmp_path: Pa
         constraint.keyframe_insert("influence", frame=frame)
     rigs.set_interpolation(obj, "LINEAR")
     scene = bpy.context.scene
-    small_render(scene, tmp_path)
+    renders.small_picture(scene, tmp_path)
     rigs.frame_set(1)
     seen = []
 
@@ -251,7 +207,7 @@ def test_lb_06_no_loop_and_no_writes_when_idle() -> None:
 def test_lb_39_a_failed_render_leaves_nothing_stuck(failure: str, tmp_path: Path) -> None:
     obj, target = keyed_target()
     scene = bpy.context.scene
-    small_render(scene, tmp_path)
+    renders.small_picture(scene, tmp_path)
     if failure == "no camera":
         scene.camera = None
     else:
@@ -303,15 +259,15 @@ def test_a_still_of_the_frame_that_is_shown_has_the_pose_of_the_viewport(
         rigs.bone(obj, name).rotation_mode = mode
         for frame in (1, 20) if is_keyed else ():
             rigs.key_rotation(rigs.bone(obj, name), frame)
-    cube = glowing_cube(obj, "lo")
+    cube = renders.hang_cube(obj, "lo")
     scene = bpy.context.scene
-    small_render(scene, tmp_path)
+    renders.small_picture(scene, tmp_path)
     for frame in (1, 8, 8):
         rigs.frame_set(frame)
-        place = rigs.world_position(cube)
+        expected = renders.seen(cube)
         scene.render.filepath = str(tmp_path / "still.png")
         bpy.ops.render.render(write_still=True)
-        assert (centroid(tmp_path / "still.png") - Vector((place.x, place.z)) * 16 / 5).length <= 0.5
+        assert (renders.centre(tmp_path / "still.png") - expected).length <= renders.PIXEL / 2
 
 
 def test_a_still_of_a_crowd_has_the_pose_of_the_viewport(tmp_path: Path) -> None:
@@ -323,11 +279,11 @@ def test_a_still_of_a_crowd_has_the_pose_of_the_viewport(tmp_path: Path) -> None
         for name in ("up", "lo", "hand"):
             rigs.key_rotation(rigs.bone(obj, name), 1)
         rigs.add_chain_by_properties(obj, "lo", target, rigs.empty(f"P{number}", (0, -3, 0)))
-        cubes.append(glowing_cube(obj, "lo"))
+        cubes.append(renders.hang_cube(obj, "lo"))
     scene = bpy.context.scene
-    small_render(scene, tmp_path)
+    renders.small_picture(scene, tmp_path)
     rigs.frame_set(3)
-    place = rigs.world_position(cubes[0])
+    expected = renders.seen(cubes[0])
     scene.render.filepath = str(tmp_path / "still.png")
     bpy.ops.render.render(write_still=True)
-    assert (centroid(tmp_path / "still.png") - Vector((place.x, place.z)) * 16 / 5).length <= 0.5
+    assert (renders.centre(tmp_path / "still.png") - expected).length <= renders.PIXEL / 2

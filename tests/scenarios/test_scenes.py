@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import bpy
-import numpy as np
 import pytest
-from mathutils import Vector
 
+import renders
 import rigs
 
 pytestmark = pytest.mark.usefixtures("blank")
 
 ON_TARGET = 1e-5
-SIZE, WIDTH = 16, 5.0
 
 
 def keyed_target() -> tuple[bpy.types.Object, bpy.types.Object]:
@@ -27,52 +24,10 @@ def keyed_target() -> tuple[bpy.types.Object, bpy.types.Object]:
     return obj, target
 
 
-def glowing_cube(obj: bpy.types.Object, bone: str) -> bpy.types.Object:
-    mesh = bpy.data.meshes.new("Cube")
-    corners = [(x, y, z) for x in (-0.2, 0.2) for y in (-0.2, 0.2) for z in (-0.2, 0.2)]
-    mesh.from_pydata(corners, [], [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)])
-    cube = bpy.data.objects.new("Cube", mesh)
-    bpy.context.scene.collection.objects.link(cube)
-    cube.parent, cube.parent_type, cube.parent_bone = obj, "BONE", bone
-    return cube
-
-
-def small_render(scene: bpy.types.Scene, folder: Path) -> None:
-    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
-    scene.collection.objects.link(camera)
-    camera.data.type, camera.data.ortho_scale = "ORTHO", WIDTH
-    camera.location, camera.rotation_euler = (0, -10, 0), (math.pi / 2, 0, 0)
-    scene.camera = camera
-    prepare(scene, folder)
-
-
-def prepare(scene: bpy.types.Scene, folder: Path) -> None:
-    render = scene.render
-    render.engine = "CYCLES"
-    scene.cycles.samples, scene.cycles.device, scene.cycles.use_denoising = 1, "CPU", False
-    render.resolution_x = render.resolution_y = SIZE
-    render.film_transparent = True
-    render.filepath = str(folder / "f")
-    render.image_settings.file_format, render.image_settings.color_mode = "PNG", "RGBA"
-
-
-def centre(path: Path) -> Vector:
-    image = bpy.data.images.load(str(path))
-    alpha = np.array(image.pixels[:]).reshape(SIZE, SIZE, 4)[..., 3]
-    bpy.data.images.remove(image)
-    rows, columns = np.mgrid[0:SIZE, 0:SIZE] - (SIZE - 1) / 2.0
-    return Vector(((alpha * columns).sum(), (alpha * rows).sum())) / alpha.sum() * WIDTH / SIZE
-
-
-def where(cube: bpy.types.Object) -> Vector:
-    place = rigs.world_position(cube)
-    return Vector((place.x, place.z))
-
-
 def test_lb_39_a_render_that_fails_half_way_leaves_nothing_stuck(tmp_path: Path) -> None:
     obj, target = keyed_target()
     scene = bpy.context.scene
-    small_render(scene, tmp_path)
+    renders.small_picture(scene, tmp_path)
     scene.frame_start, scene.frame_end = 1, 6
     cancelled = []
 
@@ -122,30 +77,30 @@ def test_every_view_layer_shows_the_solved_pose_whatever_it_excludes() -> None:
 
 def test_several_view_layers_are_rendered_in_the_solved_pose(tmp_path: Path) -> None:
     obj, _ = keyed_target()
-    cube = glowing_cube(obj, "lo")
+    cube = renders.hang_cube(obj, "lo")
     scene = bpy.context.scene
-    small_render(scene, tmp_path)
+    renders.small_picture(scene, tmp_path)
     scene.view_layers.new("Second")
     rigs.frame_set(7)
-    expected = where(cube)
+    expected = renders.seen(cube)
     rigs.frame_set(18)
-    assert (expected - where(cube)).length > 0.3
+    assert (expected - renders.seen(cube)).length > 0.3
     scene.frame_start = scene.frame_end = 7
     bpy.ops.render.render(animation=True)
-    assert (centre(tmp_path / "f0007.png") - expected).length <= WIDTH / SIZE / 2
+    assert (renders.centre(tmp_path / "f0007.png") - expected).length <= renders.PIXEL / 2
 
 
 def test_a_scene_strip_shows_the_frame_that_it_asks_for(tmp_path: Path) -> None:
     obj, target = keyed_target()
-    cube = glowing_cube(obj, "lo")
+    cube = renders.hang_cube(obj, "lo")
     shot = bpy.context.scene
-    small_render(shot, tmp_path)
+    renders.small_picture(shot, tmp_path)
     rigs.frame_set(5)
-    expected = where(cube)
+    expected = renders.seen(cube)
     rigs.frame_set(16)
     pose = rigs.local_rotations(obj)
     edit = bpy.data.scenes.new("Edit")
-    prepare(edit, tmp_path)
+    renders.prepare(edit, tmp_path)
     editor = edit.sequence_editor_create()
     strips = editor.strips if hasattr(editor, "strips") else editor.sequences
     strips.new_scene("Shot", shot, 1, 11)  # the shot's first frame stands at 11
@@ -153,7 +108,7 @@ def test_a_scene_strip_shows_the_frame_that_it_asks_for(tmp_path: Path) -> None:
     shot.frame_start, shot.frame_end = 1, 20
     bpy.context.window.scene = edit if bpy.context.window is not None else None
     bpy.ops.render.render(animation=True, scene="Edit")
-    assert (centre(tmp_path / "f0015.png") - expected).length <= WIDTH / SIZE / 2
+    assert (renders.centre(tmp_path / "f0015.png") - expected).length <= renders.PIXEL / 2
     if bpy.context.window is not None:
         bpy.context.window.scene = shot
     rigs.update()
