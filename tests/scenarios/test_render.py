@@ -77,8 +77,8 @@ def test_lb_05_a_rendered_animation_shows_the_pose_of_its_frames(tmp_path: Path)
     assert rigs.local_distance(pose, rigs.local_rotations(obj)) <= 1e-5
 
 
-def test_a_render_freezes_nothing_that_is_animated_beside_the_chain(tmp_path: Path) -> None:
-    obj, _ = keyed_target()
+def animate_all_kinds(obj: Any) -> None:
+    """A tenth a frame in everything that can be animated beside a chain, by keys or by a driver."""
     hand, up = rigs.bone(obj, "hand"), rigs.bone(obj, "up")
     constraint = hand.constraints.new("LIMIT_SCALE")
     obj["mood"] = 0.0
@@ -97,30 +97,26 @@ def test_a_render_freezes_nothing_that_is_animated_beside_the_chain(tmp_path: Pa
         up.keyframe_insert("location", frame=frame)
         constraint.keyframe_insert("influence", frame=frame)
     rigs.set_interpolation(obj, "LINEAR")
+
+
+def all_kinds(obj: Any) -> tuple[float, ...]:
+    """The values that ``animate_all_kinds`` animates."""
+    up, hand = obj.pose.bones["up"], obj.pose.bones["hand"]
+    own = (obj.location.x, obj["mood"], obj.delta_location.y)
+    return (*own, hand["grip"], hand.scale.x, up.location.x, hand.constraints[0].influence)
+
+
+def test_a_render_freezes_nothing_that_is_animated_beside_the_chain(tmp_path: Path) -> None:
+    obj, _ = keyed_target()
+    animate_all_kinds(obj)
     scene = bpy.context.scene
     renders.small_picture(scene, tmp_path)
     rigs.frame_set(1)
-    seen = []
+    rendered: list[tuple[int, tuple[float, ...]]] = []
 
     def look(shown: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-        one = obj.evaluated_get(depsgraph)
-        bones = one.pose.bones
-        seen.append(
-            (
-                depsgraph.mode,
-                shown.frame_current,
-                one.location.x,
-                one["mood"],
-                one.delta_location.y,
-                bones["hand"]["grip"],
-                bones["hand"].scale.x,
-                bones["up"].location.x,
-                bones["hand"].constraints[0].influence,
-            )
-        )
-
-    def after(*_: object) -> None:
-        """What the render engine gets: read in the second evaluation through the evaluated object at write time."""
+        if depsgraph.mode == "RENDER":
+            rendered.append((shown.frame_current, all_kinds(obj.evaluated_get(depsgraph))))
 
     bpy.app.handlers.frame_change_post.append(look)
     scene.frame_start, scene.frame_end = 4, 6
@@ -128,10 +124,9 @@ def test_a_render_freezes_nothing_that_is_animated_beside_the_chain(tmp_path: Pa
         bpy.ops.render.render(animation=True)
     finally:
         bpy.app.handlers.frame_change_post.remove(look)
-    rendered = [row for row in seen if row[0] == "RENDER"]
-    assert [row[1] for row in rendered] == [4, 5, 6]
-    for row in rendered:
-        assert row[2:] == pytest.approx([row[1] / 10] * 7, abs=1e-6), row
+    assert [frame for frame, _ in rendered] == [4, 5, 6]
+    for frame, values in rendered:
+        assert values == pytest.approx([frame / 10] * 7, abs=1e-6), frame
 
 
 def test_another_scenes_frame_freezes_nothing_and_is_right() -> None:
