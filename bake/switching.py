@@ -39,6 +39,8 @@ def switch(
 ) -> list[Switch]:
     """Key the change of chains between IK and FK at the current frame.
 
+    At the frame of the last change it takes that back: keys that it made go, those of bones, targets and poles too.
+
     Args:
         context: gives the frame and the frame rate.
         obj: the armature object.
@@ -53,7 +55,8 @@ def switch(
         What was keyed; chains that are on that side already are left alone.
 
     Raises:
-        LimbIKError: bad input, or nothing would change; nothing was changed.
+        LimbIKError: bad input, nothing would change, or an earlier change would not be over where this one begins
+            (then from which frame on it works); nothing was changed.
     """
     return switch_all(context, [Asked(obj, tips)], to, ease=ease, use_match=use_match)
 
