@@ -51,7 +51,7 @@ def checked_works(
 
 @contextmanager
 def naming(obj: bpy.types.Object, count: int) -> Iterator[None]:
-    """Of several armatures the one that refuses is named."""
+    """Of several armatures the one that refuses is named in the LimbIKError that is raised within."""
     try:
         yield
     except LimbIKError as problem:

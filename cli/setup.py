@@ -18,6 +18,7 @@ import bpy
 from ..bake.motion import add_chain, add_chains, add_limbs
 from ..files.opening import BLEND, armatures, check_writable, open_file, save_file
 from ..properties import CHAIN_SPECS, JOINT_SPECS, PREFIX
+from ..rig.bone_rows import row_up
 from ..rig.chains import setup_of, tips
 from ..rig.errors import LimbIKError
 from ..rig.limb_finding.skeleton import Limb, rest_skeleton
@@ -67,7 +68,11 @@ def add(arguments: argparse.Namespace) -> tuple[str, int]:
 
 
 def open_rig(path: Path, *, trust: bool) -> list[bpy.types.Object]:
-    """Opens a file and gives its armature objects, of which there is at least one."""
+    """Opens a file and gives its armature objects, of which there is at least one.
+
+    Raises:
+        LimbIKError: the file can't be read or has no armature.
+    """
     open_file(path, trust=trust)
     found = armatures()
     if not found:
@@ -78,7 +83,11 @@ def open_rig(path: Path, *, trust: bool) -> list[bpy.types.Object]:
 def apply_setup(
     objects: Sequence[bpy.types.Object], setup: Sequence[Mapping[str, Any]], motion: str
 ) -> dict[str, list[str]]:
-    """Puts the chains of an ``inspect`` onto armatures: by name, or one onto one."""
+    """Puts the chains of an ``inspect`` onto armatures: by name, or one onto one.
+
+    Raises:
+        LimbIKError: they don't fit; nothing was changed where a bone is missing.
+    """
     if not setup:
         raise LimbIKError("the set-up has no chains")
     by_name = {armature.get("name"): armature for armature in setup}
@@ -111,14 +120,19 @@ def bones_of_chain(obj: bpy.types.Object, text: str) -> tuple[str, str, str]:
 
 
 def chain_length(obj: bpy.types.Object, root: str, tip: str) -> int:
-    """How many bones there are from the tip up to the root, both counted."""
-    above = [bone_named(obj, tip), *bone_named(obj, tip).parent_recursive]
+    """How many bones there are from the tip up to the root, both counted.
+
+    Raises:
+        LimbIKError: there is no such bone, or the tip is not below the root.
+    """
+    above = row_up(bone_named(obj, tip), 0)
     if bone_named(obj, root) not in above:
         raise LimbIKError(f"bone '{tip}' is not below '{root}' in armature '{obj.name}'")
     return above.index(bone_named(obj, root)) + 1
 
 
 def limbs_of(obj: bpy.types.Object) -> list[Limb]:
+    """The arms and legs that an armature's skeleton has at rest."""
     return find_limbs(rest_skeleton(cast(Any, obj.data)))
 
 
@@ -225,6 +239,11 @@ def _set(bone: bpy.types.PoseBone, names: set[str], values: Mapping[str, Any]) -
 
 
 def bone_named(obj: bpy.types.Object, name: str) -> bpy.types.PoseBone:
+    """The pose bone of a name.
+
+    Raises:
+        LimbIKError: there is none; one that is spelled nearly so is proposed.
+    """
     bone: bpy.types.PoseBone | None = pose_bones(obj).get(name)
     if bone is None:
         near = difflib.get_close_matches(name, pose_bones(obj).keys(), n=1, cutoff=NEAR_NAME)

@@ -96,7 +96,11 @@ def make_folder(path: Path) -> None:
 
 
 def check_readable(path: Path) -> str:
-    """The lower-case extension of a file that is there and of a known kind."""
+    """The lower-case extension of a file that is there and of a known kind.
+
+    Raises:
+        LimbIKError: it is not.
+    """
     if path.is_dir():
         raise LimbIKError(f"{path} is a folder, not a file")
     if not path.exists():
@@ -105,7 +109,11 @@ def check_readable(path: Path) -> str:
 
 
 def check_writable(path: Path, known: Iterable[str] = WRITABLE) -> str:
-    """The lower-case extension of a file to be written; asked before any work is done."""
+    """The lower-case extension of a file to be written; asked before any work is done.
+
+    Raises:
+        LimbIKError: no file of that kind can be written there.
+    """
     if path.is_dir():
         raise LimbIKError(f"{path} is a folder, not a file")
     suffix = _known_suffix(path, known, "written")

@@ -131,7 +131,11 @@ def _bone_collection(data: bpy.types.Armature) -> bpy.types.BoneCollection:
 
 @contextmanager
 def edit_mode(context: bpy.types.Context, armature: bpy.types.Object) -> Iterator[None]:
-    """Edit mode on one armature; mode, active object and selection as before afterwards."""
+    """Edit mode on one armature; mode, active object and selection as before afterwards.
+
+    Raises:
+        LimbIKError: the armature is not in the view layer.
+    """
     layer = cast(bpy.types.ViewLayer, context.view_layer)
     if armature.name not in layer.objects:
         raise LimbIKError(f"'{armature.name}' is not in the view layer; its bones can't be edited there")
