@@ -7,7 +7,6 @@ and must not print.
 from __future__ import annotations
 
 import argparse
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -18,7 +17,6 @@ import bpy
 from ..bake.motion import add_chain, add_chains, add_limbs
 from ..files.opening import BLEND, armatures, check_writable, open_file, save_file
 from ..properties import CHAIN_SPECS, JOINT_SPECS, PREFIX
-from ..rig.bone_rows import row_up
 from ..rig.chains import setup_of, tips
 from ..rig.errors import LimbIKError
 from ..rig.limb_finding.skeleton import Limb, rest_skeleton
@@ -26,6 +24,7 @@ from ..rig.limbs import find_limbs
 from ..rig.selection import plan_for
 from ..rig.session import current_scene, pose_bones
 from ..rig.setup import ChainPlan
+from .bone_names import bone_named, bones_of_chain, chain_length
 from .drivers import refuse_blocked_drivers
 from .setup_file import read_setup
 
@@ -38,8 +37,6 @@ NOT_CARRIED = {
 
 # What inspect leaves out: matrices that mean something in their own file only.
 NOT_SHOWN = {"target_rest", "pole_rest"}
-# How alike a name must be to be proposed for one that is not there (difflib's ratio).
-NEAR_NAME = 0.75
 
 
 def inspect(path: Path, *, trust: bool = False) -> dict[str, Any]:
@@ -98,37 +95,6 @@ def apply_setup(
         raise LimbIKError("the set-up is for other armatures; name one with --armature")
     wanted = [(obj, [_checked(obj, chain) for chain in entry["chains"]]) for obj, entry in pairs]
     return {obj.name: _apply_chains(obj, chains, motion) for obj, chains in wanted}
-
-
-def bones_of_chain(obj: bpy.types.Object, text: str) -> tuple[str, str, str]:
-    """Root, tip and end (empty where there is none) out of ROOT:TIP[:END]; names may have colons themselves.
-
-    Raises:
-        LimbIKError: names with colons of which no reading fits the armature.
-    """
-    parts, known = text.split(":"), pose_bones(obj).keys()
-    count = len(parts)
-    cuts = [(i, j) for i in range(1, count) for j in range(i + 1, count + 1)]
-    readings = [(":".join(parts[:i]), ":".join(parts[i:j]), ":".join(parts[j:])) for i, j in cuts]
-    for reading in readings:
-        if all(name in known for name in reading if name):
-            return reading
-    if count > 3:
-        raise LimbIKError(f"armature '{obj.name}' has no bones that '{text}' names as ROOT:TIP or ROOT:TIP:END")
-    root, tip, end = [*parts, ""][:3]
-    return root, tip, end
-
-
-def chain_length(obj: bpy.types.Object, root: str, tip: str) -> int:
-    """How many bones there are from the tip up to the root, both counted.
-
-    Raises:
-        LimbIKError: there is no such bone, or the tip is not below the root.
-    """
-    above = row_up(bone_named(obj, tip), 0)
-    if bone_named(obj, root) not in above:
-        raise LimbIKError(f"bone '{tip}' is not below '{root}' in armature '{obj.name}'")
-    return above.index(bone_named(obj, root)) + 1
 
 
 def limbs_of(obj: bpy.types.Object) -> list[Limb]:
@@ -236,17 +202,3 @@ def _set(bone: bpy.types.PoseBone, names: set[str], values: Mapping[str, Any]) -
             setattr(bone, PREFIX + name, values[name])
         except (TypeError, ValueError, OverflowError) as problem:
             raise LimbIKError(f"set-up of '{bone.name}': {name} can't be {values[name]!r}") from problem
-
-
-def bone_named(obj: bpy.types.Object, name: str) -> bpy.types.PoseBone:
-    """The pose bone of a name.
-
-    Raises:
-        LimbIKError: there is none; one that is spelled nearly so is proposed.
-    """
-    bone: bpy.types.PoseBone | None = pose_bones(obj).get(name)
-    if bone is None:
-        near = difflib.get_close_matches(name, pose_bones(obj).keys(), n=1, cutoff=NEAR_NAME)
-        hint = f"; did you mean '{near[0]}'?" if near else ""
-        raise LimbIKError(f"armature '{obj.name}' has no bone '{name}'{hint}")
-    return bone
