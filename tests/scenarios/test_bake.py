@@ -1,4 +1,4 @@
-"""Scenarios about baking and matching: exact in every mode, what is baked is what was seen (LB-08, 11, 18, 55, 56, 71)."""
+"""Scenarios about baking and matching: exact in every mode, and what was seen (LB-08, 11, 18, 55, 56, 71)."""
 
 from __future__ import annotations
 
