@@ -6,6 +6,7 @@ them. This module must not read a pose.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -94,7 +95,7 @@ class RigSetup:
     index: dict[str, int]
     parents: tuple[int, ...]
     children: tuple[tuple[int, ...], ...]
-    offsets: tuple[Matrix, ...]
+    offsets: Sequence[Matrix]
     is_plain: tuple[bool, ...]
     is_connected: tuple[bool, ...]
     is_constrained: frozenset[int]

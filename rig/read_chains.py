@@ -11,70 +11,54 @@ from typing import Any
 
 import bpy
 import numpy as np
-from mathutils import Matrix, Vector
+from mathutils import Vector
 
-from ..solvers import rotations, rows
+from ..solvers import rotations
 from ..solvers.bend_plane import rest_bend_axis
 from . import chain_problems, constrained, dependency, marks
 from .bone_rows import row_of
 from .chain_setup import AXES, ChainSetup, RigSetup, limits_of, matrix_from
 from .loose import loose_of
+from .rest_bones import rest_bones
 from .session import pose_bones
 
 
 def read_setup(obj: bpy.types.Object) -> RigSetup:
     """Read and check all chains of a rig from the original object."""
-    bones = pose_bones(obj)
-    names = tuple(bone.name for bone in bones)
-    index = {name: number for number, name in enumerate(names)}
-    parents = tuple(index[bone.parent.name] if bone.parent else -1 for bone in bones)
-    children: list[list[int]] = [[] for _ in names]
-    for number, parent in enumerate(parents):
+    bones, rest = pose_bones(obj), rest_bones(obj)
+    children: list[list[int]] = [[] for _ in rest.names]
+    for number, parent in enumerate(rest.parents):
         if parent >= 0:
             children[parent].append(number)
-    holds = constrained.holds_of(obj, bones, index)
-    found = [_read_chain(obj, bone, index, holds) for bone in dependency.tips_of(obj)]
-    driven = _driven_bones(obj, index)
+    holds = constrained.holds_of(obj, bones, rest.index)
+    found = [_read_chain(obj, bone, rest.index, holds) for bone in dependency.tips_of(obj)]
+    driven = _driven_bones(obj, rest.index)
     return RigSetup(
-        names=names,
-        index=index,
-        parents=parents,
+        names=rest.names,
+        index=rest.index,
+        parents=rest.parents,
         children=tuple(tuple(row) for row in children),
-        offsets=_offsets(obj, parents),
-        is_plain=tuple(_is_plain(bone.bone) for bone in bones),
-        is_connected=tuple(bone.bone.use_connect and bone.parent is not None for bone in bones),
+        offsets=rest.offsets,
+        is_plain=rest.is_plain,
+        is_connected=rest.is_connected,
         is_constrained=frozenset(holds),
         driven=driven,
-        chains=tuple(chain_problems.refuse_shared(found, parents)),
+        chains=tuple(chain_problems.refuse_shared(found, rest.parents)),
         held=tuple(sorted(_held(obj, found) - driven)),
         holds=holds,
     )
 
 
 def _held(obj: bpy.types.Object, found: list[ChainSetup]) -> set[int]:
-    held = {number for number, bone in enumerate(pose_bones(obj)) if bone.limb_ik_store_mode}
+    bones = pose_bones(obj)
+    modes = np.empty(len(bones), np.int32)
+    bones.foreach_get("limb_ik_store_mode", modes)
+    held = set(np.flatnonzero(modes).tolist())
     for chain in found:
         held.update(chain.turned)
         if chain.end >= 0 and chain.end_rotation != 'KEEP_LOCAL':
             held.add(chain.end)
     return held
-
-
-def _offsets(obj: bpy.types.Object, parents: tuple[int, ...]) -> tuple[Matrix, ...]:
-    rest = np.array([bone.bone.matrix_local for bone in pose_bones(obj)], dtype=np.float64)
-    found = [rest[i] if parent < 0 else _inverse(rest[parent]) @ rest[i] for i, parent in enumerate(parents)]
-    return tuple(Matrix(matrix.tolist()) for matrix in found)
-
-
-def _inverse(rest: Any) -> Any:
-    """Of a bone without length, which 5.3 keeps, the nearest thing to an inverse: its axes can be zero."""
-    if np.linalg.det(rest) == 0.0:
-        return np.linalg.pinv(rest)
-    return rows.inverse_affine(rest[None])[0]
-
-
-def _is_plain(bone: bpy.types.Bone) -> bool:
-    return bone.use_inherit_rotation and bone.inherit_scale == 'FULL' and bone.use_local_location
 
 
 def _driven_bones(obj: bpy.types.Object, index: dict[str, int]) -> frozenset[int]:

@@ -74,7 +74,8 @@ class PoseState:
         if parent < 0:
             return setup.offsets[bone] @ basis if setup.is_plain[bone] else self._convert(bone, basis)
         if setup.is_plain[bone]:
-            return self.new(parent) @ setup.offsets[bone] @ basis
+            offset: Matrix = setup.offsets[bone]
+            return self.new(parent) @ offset @ basis
         return self._convert(bone, basis)
 
     def _convert(self, bone: int, basis: Matrix) -> Matrix:
