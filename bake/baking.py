@@ -16,6 +16,7 @@ import numpy as np
 
 from ..rig import fk_pose, marks, needs, setup
 from ..rig.compat import animation_range
+from ..rig.data_paths import rotation_path
 from ..rig.errors import LimbIKError
 from ..rig.session import pose_bones
 from . import keyed, keys, parts
@@ -168,7 +169,7 @@ def _partial_range(work: Work) -> list[str]:
 
 
 def _repeated(work: Work) -> list[str]:
-    paths = repeated(work.obj, [keys.rotation_path(pose_bones(work.obj)[bone]) for bone in work.bones])
+    paths = repeated(work.obj, [rotation_path(pose_bones(work.obj)[bone]) for bone in work.bones])
     return [f"{path} of '{work.obj.name}' repeats (Cycles): what is baked is repeated outside, too" for path in paths]
 
 

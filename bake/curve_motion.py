@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..rig import channels, compat, dependency, fk_pose, nla
 from ..rig.chains import RigSetup
+from ..rig.data_paths import bone_path
 from ..rig.session import armature_data, pose_bones
 from ..solvers import rows
 from .chain_error import to_quaternions
@@ -177,8 +178,7 @@ class BoneMotion:
         self.setup, posed = setup, pose_bones(obj)
         self.bases: dict[int, Basis] = {}
         for bone in sorted({above for one in bones for above in line_above(setup, one)}):
-            name = bpy.utils.escape_identifier(setup.names[bone])
-            self.bases[bone] = Basis.of(posed[bone], f'pose.bones["{name}"].', curves)
+            self.bases[bone] = Basis.of(posed[bone], bone_path(setup.names[bone]), curves)
 
     def at(self, frames: Floats) -> dict[int, Posed]:
         """Each bone by itself, by number; connected bones have no location."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import bpy
 import numpy as np
 
 from ..rig.chains import ChainSetup, setup_of
+from ..rig.data_paths import bone_path
 from ..rig.errors import LimbIKError
 from ..rig.sampling import visited
 from . import keys
@@ -43,7 +43,7 @@ def _above(parents: Sequence[int], bone: int) -> list[int]:
 
 def path_of(bone: str) -> str:
     """Data path of the bone's location, from the object."""
-    return f'pose.bones["{bpy.utils.escape_identifier(bone)}"].location'
+    return f"{bone_path(bone)}location"
 
 
 def check(obj: Any, bone: str, frames: Floats) -> None:

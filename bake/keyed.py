@@ -12,9 +12,9 @@ import bpy
 import numpy as np
 
 from ..rig import compat
+from ..rig.data_paths import bone_path, rotation_path
 from ..rig.session import pose_bones
 from .key_table import BEZIER, SAME_FRAME, key_frames, read_table
-from .keys import rotation_path
 from .writable import action_frame
 
 # Captured motion has a key a frame, or one every other.
@@ -26,7 +26,7 @@ def keyed_frames(obj: bpy.types.Object, bones: Iterable[str], first: float, last
 
     Keys nearer than Blender tells apart count once.
     """
-    return _frames(obj, [f'pose.bones["{bpy.utils.escape_identifier(name)}"].' for name in bones], first, last)
+    return _frames(obj, [bone_path(name) for name in bones], first, last)
 
 
 def frames_of_place(obj: bpy.types.Object, first: float, last: float) -> list[float]:

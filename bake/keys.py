@@ -14,7 +14,8 @@ from typing import Any, cast
 import bpy
 import numpy as np
 
-from ..rig import compat
+from ..rig import compat, fk_pose
+from ..rig.data_paths import rotation_path as rotation_path
 from ..rig.errors import LimbIKError
 from .key_table import (
     BEZIER,
@@ -29,17 +30,8 @@ from .key_table import (
 from .reduce import Fit
 from .writable import action_frame, check_writable
 
-_ROTATION_PATHS = {'QUATERNION': "rotation_quaternion", 'AXIS_ANGLE': "rotation_axis_angle"}
-_EULER_PATH = "rotation_euler"
-
 # Below this |sin(angle / 2)| an axis-angle's axis is rounding noise.
 _NO_AXIS = 1e-6
-
-
-def rotation_path(bone: bpy.types.PoseBone) -> str:
-    """The data path of the rotation that the bone's rotation mode uses, from the object."""
-    name = _ROTATION_PATHS.get(bone.rotation_mode, _EULER_PATH)
-    return f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"].{name}'
 
 
 def write_rotation_keys(
@@ -187,7 +179,7 @@ def check_rotations(
     """Raises a LimbIKError where ``write_rotation_keys`` would; arguments as there."""
     for name, rows in values.items():
         bone = _bone(obj, name)
-        width = 4 if bone.rotation_mode in _ROTATION_PATHS else 3
+        width = fk_pose.WIDTHS[fk_pose.channel(bone.rotation_mode)]
         if rows.ndim != 2 or rows.shape[1] != width:
             raise LimbIKError(f"bone '{name}' in mode {bone.rotation_mode} needs {width} values a frame")
         _check_frames(obj, rows, frames)

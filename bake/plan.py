@@ -16,8 +16,8 @@ import numpy as np
 from ..rig import channels, setup
 from ..rig.chains import setup_of
 from ..rig.compat import animation_range
+from ..rig.data_paths import rotation_path, setting_path
 from ..rig.errors import LimbIKError
-from . import keys
 from .key_table import SAME_FRAME
 from .options import BakeOptions
 from .reading import Work, bones_of
@@ -118,13 +118,12 @@ def _check_keep(works: Sequence[Work], options: BakeOptions) -> None:
 
 def _is_animated(obj: bpy.types.Object, tip: str) -> bool:
     """Whether weight or switch of a chain change in time: in between them IK would be applied to itself."""
-    prefix = f'pose.bones["{bpy.utils.escape_identifier(tip)}"].limb_ik_'
-    paths = {f"{prefix}weight", f"{prefix}use_ik"}
+    paths = {setting_path(tip, name) for name in ("weight", "use_ik")}
     return any(path in paths for path, _ in channels.animated_paths(obj))
 
 
 def _check_writable(work: Work, options: BakeOptions) -> None:
-    paths = [keys.rotation_path(work.obj.pose.bones[bone]) for bone in work.bones]
+    paths = [rotation_path(work.obj.pose.bones[bone]) for bone in work.bones]
     check_writable(work.obj, paths, np.asarray(work.frames), is_every_frame=not options.reduce)
 
 

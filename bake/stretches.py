@@ -10,11 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import bpy
-
 from ..rig import channels, marks
 from ..rig.chains import ChainSetup, RigSetup, setup_of
 from ..rig.crowd import plan as crowd_plan
+from ..rig.data_paths import setting_path
 from ..rig.hanging import Unmoved
 from ..rig.session import armature_data, object_at
 from .reading import Work, rows_of
@@ -94,5 +93,5 @@ def line_above(setup: RigSetup, bone: int) -> Iterator[int]:
 
 
 def _animated(work: Work, paths: set[str]) -> tuple[bool, ...]:
-    starts = [f'pose.bones["{bpy.utils.escape_identifier(chain.tip)}"].limb_ik_' for chain in work.chains]
+    starts = [setting_path(chain.tip, "") for chain in work.chains]
     return tuple(any(path.startswith(start) for path in paths) for start in starts)

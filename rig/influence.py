@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import bpy
 import numpy as np
 
 from . import channels, compat
+from .data_paths import setting_path
 
 POINT_VALUES = (("co", 2), ("handle_left", 2), ("handle_right", 2))
 POINT_ENUMS = ("interpolation", "easing", "handle_left_type", "handle_right_type")
@@ -28,7 +28,7 @@ def carry_over(obj: Any, path: str, tip: str) -> str:
     Returns:
         What is to be said about it; empty where all of it came along.
     """
-    weight = f'pose.bones["{bpy.utils.escape_identifier(tip)}"].limb_ik_weight'
+    weight = setting_path(tip, "weight")
     driver = obj.animation_data.drivers.find(path)
     if driver is not None:
         obj.animation_data.drivers.from_existing(src_driver=driver).data_path = weight

@@ -14,6 +14,7 @@ import numpy as np
 
 from . import compat, fk_pose
 from .chains import setup_of
+from .data_paths import rotation_path
 from .session import pose_bones
 
 # Keys this near to the frame are on it, as Blender counts them.
@@ -84,7 +85,7 @@ def _count(obj: bpy.types.Object, curves: Any) -> _Counts:
     action, bones = compat.action_and_slot(obj)[0], pose_bones(obj)
     keys: dict[tuple[str, int], int] = {}
     for bone in (bones[index] for index in setup_of(obj).held):
-        path = _path(bone)
+        path = rotation_path(bone)
         for index in range(fk_pose.WIDTHS[fk_pose.channel(bone.rotation_mode)]):
             curve = compat.find_in(curves, path, index)
             keys[path, index] = 0 if curve is None else len(curve.keyframe_points)
@@ -95,20 +96,16 @@ def _is_baked(bone: Any, before: _Counts | None, now: _Counts) -> bool:
     """Whether a curve of the bone got more than one key. Where nothing is known of it, they count as keyed by hand."""
     if before is None:
         return False
-    path, is_new = _path(bone), before.action != now.action
+    path, is_new = rotation_path(bone), before.action != now.action
     known = {key: 0 if is_new else count for key, count in before.keys.items() if key[0] == path}
     return any(now.keys.get(key, 0) - count > 1 for key, count in known.items())
-
-
-def _path(bone: Any) -> str:
-    return f'pose.bones["{bpy.utils.escape_identifier(bone.name)}"].{fk_pose.channel(bone.rotation_mode)}'
 
 
 def _mend_bone(curves: Any, played: Any, bone: Any, frame: float) -> bool:
     mode = bone.rotation_mode
     if fk_pose.MODES[bone.limb_ik_store_mode - 1] != mode:
         return False
-    path, found = _path(bone), {}
+    path, found = rotation_path(bone), {}
     for index, written in enumerate(tuple(bone.limb_ik_written)[: fk_pose.WIDTHS[fk_pose.channel(mode)]]):
         curve = compat.find_in(curves, path, index)
         key = None if curve is None else _key_at(curve, frame)

@@ -13,6 +13,7 @@ import bpy
 
 from . import compat, marks
 from .chains import RigSetup, known_setup
+from .data_paths import bone_path
 from .session import pose_bones
 
 # By session number: set-up and action for which the answer was found.
@@ -47,8 +48,7 @@ def is_sure(obj: bpy.types.Object, setup: RigSetup) -> bool:
     if animation is None or animation.action is None or len(animation.nla_tracks):
         return False
     bones: Any = pose_bones(obj)
-    names = [bpy.utils.escape_identifier(setup.names[bone]) for bone in setup.held]
-    wanted = [f'pose.bones["{name}"].rotation_quaternion' for name in names]
+    wanted = [f"{bone_path(setup.names[bone])}rotation_quaternion" for bone in setup.held]
     playing = {(curve.data_path, curve.array_index) for curve in compat.fcurves_of(obj) if _plays(curve)}
     return all(bones[bone].rotation_mode == 'QUATERNION' for bone in setup.held) and all(
         (path, number) in playing for path in wanted for number in range(4)

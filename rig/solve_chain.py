@@ -20,6 +20,7 @@ from ..solvers.chain import Chain, Goal, JointKind, Solution, Status
 from ..solvers.rotations import Quat
 from . import channels, live_ground, marks, uneven_scale, warm_start
 from .chains import ChainSetup, RigSetup
+from .data_paths import setting_path
 from .joint_words import with_bone_names
 from .posed_chain import end_point, is_uneven, local_rotations, matched_point, read_chain, scale_problem, world_scale
 from .readouts import IDLE, Readout
@@ -121,7 +122,7 @@ def effective_weight(run: Evaluation, obj: bpy.types.Object, tip: Any, chain: Ch
     weight, duration = tip.limb_ik_weight, chain.blend_time * run.frames_per_second
     changes = None
     if duration > 0.0 and obj.animation_data is not None:
-        path = f'pose.bones["{bpy.utils.escape_identifier(chain.tip)}"].limb_ik_use_ik'
+        path = setting_path(chain.tip, "use_ik")
         changes = channels.boolean_changes(obj, path, run.frame - duration, run.frame)
     if changes is None:
         return weight if tip.limb_ik_use_ik else 0.0

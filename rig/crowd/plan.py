@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import bpy
 import numpy as np
 from mathutils import Vector
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from ...solvers import rotations, vectors
 from ...solvers.chain import JointKind
 from ...solvers.rotations import Quat
 from ..chains import ChainSetup, RigSetup
+from ..data_paths import setting_path
 
 Numbers = NDArray[np.intp]
 Floats = NDArray[np.float64]
@@ -77,7 +77,7 @@ def make_plan(setup: RigSetup) -> Plan:
     hinges = [vectors.unit(vectors.as_vec(chain.bend_axis)) for chain in chains]
     return Plan(
         chains=chains,
-        switches=tuple(f'pose.bones["{bpy.utils.escape_identifier(one.tip)}"].limb_ik_use_ik' for one in chains),
+        switches=tuple(setting_path(one.tip, "use_ik") for one in chains),
         bones=bones,
         parents=np.array([len(setup.names) if one < 0 else one for one in parents], dtype=np.intp),
         offsets=np.array([[setup.offsets[bone] for bone in row] for row in bones], np.float64).reshape(-1, 3, 4, 4),

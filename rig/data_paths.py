@@ -1,0 +1,25 @@
+"""Data paths of pose bones' properties, from the armature object: as curves and drivers have them.
+
+Text alone: whether there is such a bone or property is not asked.
+"""
+
+from __future__ import annotations
+
+import bpy
+
+from . import fk_pose
+
+
+def bone_path(bone_name: str) -> str:
+    """What stands before a bone's properties, the dot included; names are escaped as Blender does."""
+    return f'pose.bones["{bpy.utils.escape_identifier(bone_name)}"].'
+
+
+def rotation_path(bone: bpy.types.PoseBone) -> str:
+    """The rotation channel that the bone's rotation mode uses."""
+    return bone_path(bone.name) + fk_pose.channel(bone.rotation_mode)
+
+
+def setting_path(tip_name: str, setting: str) -> str:
+    """A setting of a chain, named without its prefix."""
+    return f"{bone_path(tip_name)}limb_ik_{setting}"
