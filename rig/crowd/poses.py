@@ -19,7 +19,7 @@ from . import stored
 from .fixed import Fixed, Member
 from .plan import Floats
 from .stored import Stored
-from .turn import Singles, Together
+from .turn import Modes, Singles, Together
 
 IDENTITY_ROW = np.identity(4).reshape(16)
 
@@ -33,8 +33,43 @@ class Poses(NamedTuple):
     turns: Floats
 
 
+class _Channels(NamedTuple):
+    """What bones have, one row per bone: as evaluated, and ``original`` rotations with their modes (``own_modes``)."""
+
+    matrices: Singles
+    locations: Singles
+    scales: Singles
+    evaluated: Singles
+    modes: Modes
+    original: Singles
+    own_modes: Modes
+
+
 def read(members: Sequence[Member], fixed: Fixed) -> tuple[Poses, Together]:
     """Poses as they were evaluated, and what writing needs of them."""
+    seen = _read_channels(members, fixed)
+    kept = stored.read_back(fixed) or _read_stored(members, fixed)
+    is_other = (seen.modes != 0) | (seen.own_modes != 0) | _is_doubtful(seen.evaluated, kept)
+    others = set(fixed.held_by[is_other[fixed.held]].tolist())
+    together = Together(
+        fixed=fixed,
+        plain={member.uid for number, member in enumerate(members) if number not in others},
+        evaluated=seen.evaluated,
+        original=seen.original,
+        wanted=seen.evaluated.astype(np.float64),
+        is_turned=np.zeros(len(seen.evaluated), np.bool_),
+        matrices=seen.matrices,
+        had_store=kept.modes != 0,
+        kept=kept.written,
+    )
+    turns = _unit(seen.evaluated)
+    for number in others:
+        _put_local(turns, members[number], fixed.starts[number])
+    columns = seen.matrices.astype(np.float64).reshape(-1, 4, 4).transpose(0, 2, 1)
+    return Poses(columns, seen.locations.astype(np.float64), seen.scales.astype(np.float64), turns), together
+
+
+def _read_channels(members: Sequence[Member], fixed: Fixed) -> _Channels:
     size = fixed.starts[-1]
     matrices, evaluated, original = (np.zeros((size, width), np.float32) for width in (16, 4, 4))
     locations, scales = np.zeros((size, 3), np.float32), np.ones((size, 3), np.float32)
@@ -50,25 +85,7 @@ def read(members: Sequence[Member], fixed: Fixed) -> tuple[Poses, Together]:
         bones.foreach_get("rotation_quaternion", original[row].reshape(-1))
         bones.foreach_get("rotation_mode", own_modes[row])
         matrices[row.stop] = IDENTITY_ROW
-    kept = stored.read_back(fixed) or _read_stored(members, fixed)
-    is_other = (modes != 0) | (own_modes != 0) | _is_doubtful(evaluated, kept)
-    others = set(fixed.held_by[is_other[fixed.held]].tolist())
-    together = Together(
-        fixed=fixed,
-        plain={member.uid for number, member in enumerate(members) if number not in others},
-        evaluated=evaluated,
-        original=original,
-        wanted=evaluated.astype(np.float64),
-        is_turned=np.zeros(size, np.bool_),
-        matrices=matrices,
-        had_store=kept.modes != 0,
-        kept=kept.written,
-    )
-    turns = _unit(evaluated)
-    for number in others:
-        _put_local(turns, members[number], fixed.starts[number])
-    columns = matrices.astype(np.float64).reshape(-1, 4, 4).transpose(0, 2, 1)
-    return Poses(columns, locations.astype(np.float64), scales.astype(np.float64), turns), together
+    return _Channels(matrices, locations, scales, evaluated, modes, original, own_modes)
 
 
 def _rows(members: Sequence[Member], fixed: Fixed) -> Iterator[tuple[Member, slice]]:
