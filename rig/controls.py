@@ -178,7 +178,9 @@ def remove(context: bpy.types.Context, armature: bpy.types.Object, link: tuple[m
     elif obj == armature:
         with edit_mode(context, armature):
             bones = armature_data(armature).edit_bones
-            bones.remove(bones[link[1]])
+            bone = bones.get(link[1])
+            if bone is not None:  # it may be deleted already
+                bones.remove(bone)
         data = armature_data(armature)
         collection: Any = data.collections_all.get(COLLECTION)
         if collection is not None and not len(collection.bones) and not len(collection.children):

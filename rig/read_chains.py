@@ -110,8 +110,16 @@ def _read_chain(obj: bpy.types.Object, tip: Any, index: dict[str, int], holds: c
         ground_amount=tip.limb_ik_ground_amount,
         ground_floor=tip.limb_ik_ground_floor,
         loose=loose_of(tip, bones),
+        note=_pole_note(tip),
     )
     return replace(chain, problem=chain_problems.problem_of(obj, tip, turned, chain, holds))
+
+
+def _pole_note(tip: Any) -> str:
+    """What to say of a pole that is set but can't be found: the limb bends to FK's side then."""
+    if tip.limb_ik_pole is None:
+        return ""
+    return chain_problems.target_problem("pole", tip.limb_ik_pole, tip.limb_ik_pole_bone)
 
 
 def _bend_axis(tip: Any, turned: list[Any]) -> Vector:

@@ -178,3 +178,21 @@ def test_lb_78_modes_stay_and_the_rig_that_is_not_edited_goes_on(capfd: pytest.C
         else:
             assert rigs.tip_error(b, "lo", target_b) <= ON_TARGET
     bpy.ops.object.mode_set(mode="OBJECT")
+
+
+@pytest.mark.parametrize("role", ["target", "pole"])
+def test_a_control_bone_that_was_deleted_is_named_and_the_chain_can_still_be_removed(role: str) -> None:
+    obj = rigs.l2b()
+    bpy.ops.limb_ik.add_chain(armature=obj.name, tips="lo", target_kind='BONE')
+    tip: Any = rigs.bone(obj, "lo")
+    gone, kept = (getattr(tip, f"limb_ik_{name}_bone") for name in (role, "pole" if role == "target" else "target"))
+    bpy.ops.object.mode_set(mode='EDIT')
+    obj.data.edit_bones.remove(obj.data.edit_bones[gone])
+    bpy.ops.object.mode_set(mode='OBJECT')
+    rigs.update()
+    tip = rigs.bone(obj, "lo")
+    assert tip.limb_ik_message == f"{role} bone '{gone}' is missing in 'Rig'"
+    assert tip.limb_ik_status == ("INVALID" if role == "target" else "REACHED")
+    assert bpy.ops.limb_ik.remove_chain(armature=obj.name, tips="lo") == {'FINISHED'}
+    assert kept not in obj.data.bones
+    assert rigs.bone(obj, "lo").limb_ik_solver == "NONE"
