@@ -18,6 +18,8 @@ from typing import NoReturn, TypeAlias
 
 import bpy
 
+from .. import properties
+from ..bake.motion import MOTIONS
 from ..demos import scenes, stairs, walk
 from ..files.opening import READABLE, WRITABLE
 from ..files.quiet import show_chatter, stdout_to_stderr
@@ -27,8 +29,7 @@ from .jobs import PROGRAM
 
 LOG = logging.getLogger(__name__)
 DONE, FAILED = 0, 1
-SOLVERS = ("TWO_BONE", "LEG", "FABRIK", "LOOK_AT")
-MOTIONS = ("AUTO", "FK", "KEYS", "STILL")
+SOLVERS = tuple(name for name, _, _ in properties.SOLVERS if name != 'NONE')
 MOTION_HELP = (
     "what becomes of the animation: fk, targets are offsets on it; keys, targets are keyed along it; "
     "still, they stay where they are made; auto, fk where there is animation, else still (default: auto)"
@@ -167,7 +168,14 @@ def _add_add(commands: _Commands) -> None:
 def _add_bake(commands: _Commands) -> None:
     command = _command(commands, "bake", bake.bake, "Bake IK to keyframes.")
     command.add_argument("files", metavar="FILE", type=Path, nargs="+")
-    command.add_argument("-o", "--output", metavar="OUT", type=Path, required=True, help="of several FILEs: a folder")
+    command.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT",
+        type=Path,
+        required=True,
+        help="of several FILEs, or without an extension: a folder",
+    )
     command.add_argument("--action", metavar="NAME", help="bake into this action (default: the active one)")
     command.add_argument("--frames", type=values.frames, metavar="A:B", help="(default: the action's range)")
     command.add_argument(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 
+from .. import properties
 from ..bake import motion
 from ..rig import active, rigify, selection
 from ..rig.sentences import listed, sentence
@@ -16,10 +17,7 @@ from .new_chains import NewChains
 
 SOLVERS = (
     ('AUTO', "Automatic", "Two bones for a limb, FABRIK for longer chains, look-at for a single bone"),
-    ('TWO_BONE', "Two Bones", "Exact solution for arms and legs"),
-    ('LEG', "Leg", "Zig-zag legs of creatures, with three and more bones"),
-    ('FABRIK', "FABRIK", "Chains of any length, such as tails and spines"),
-    ('LOOK_AT', "Look At", "Turns a head or an eye toward the target"),
+    *(item for item in properties.SOLVERS if item[0] != 'NONE'),
 )
 
 
