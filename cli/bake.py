@@ -39,7 +39,7 @@ def bake(arguments: argparse.Namespace) -> tuple[str, int]:
     if arguments.part is not None:
         return _read_part(arguments)
     pairs = jobs.outputs(arguments.files, arguments.output)
-    if len(pairs) > 1:
+    if any(target != arguments.output for _, target in pairs):
         make_folder(arguments.output)
     if arguments.report is not None:
         check_writable(arguments.report, [arguments.report.suffix.lower()])

@@ -44,13 +44,15 @@ importlib.import_module(name + ".cli").main()
 
 
 def outputs(files: Sequence[Path], output: Path) -> list[tuple[Path, Path]]:
-    """Each file with where it goes: OUT itself, or a name in OUT where OUT is a folder.
+    """Each file with where it goes: OUT itself, or a name in OUT where OUT is a folder or has no extension.
+
+    A pattern of shots may match one file, and nobody wants another result then.
 
     Raises:
         LimbIKError: OUT is no folder though there are several files, two files
             would become one, or one would overwrite its source unasked.
     """
-    if len(files) == 1 and not output.is_dir():
+    if len(files) == 1 and not output.is_dir() and (output.suffix or output.exists()):
         return [(files[0], output)]
     if not output.is_dir():
         if output.exists() or output.suffix.lower() in {*READABLE, *WRITABLE}:

@@ -412,6 +412,17 @@ def test_one_bad_file_costs_the_others_nothing(run: Run, tmp_path: Path) -> None
     assert (out / "b.blend").stat().st_mtime_ns > when[out / "b.blend"]
 
 
+def test_a_pattern_of_shots_may_match_one_file(run: Run, tmp_path: Path) -> None:
+    """OUT without an extension is a folder for one file as for many, and the report may lie in it."""
+    source, folder = saved_rig(tmp_path / "shot.blend"), tmp_path / "baked"
+    status, _, err = run("bake", source, "-o", folder, "--report", folder / "report.json")
+    assert (status, err.count("Traceback")) == (0, 0)
+    assert sorted(path.name for path in folder.iterdir()) == ["report.json", "shot.blend"]
+    status, _, _ = run("bake", source, "-o", tmp_path / "one.blend")
+    assert status == 0
+    assert (tmp_path / "one.blend").is_file()
+
+
 @pytest.mark.parametrize("out", ["out.blend", "there"])
 def test_several_files_go_into_a_folder(run: Run, tmp_path: Path, out: str) -> None:
     (tmp_path / "there").write_text("a file")
