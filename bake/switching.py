@@ -14,7 +14,7 @@ from ..rig.evaluate import Evaluation
 from ..rig.sampling import sample
 from ..rig.session import object_at
 from .jobs import Asked, Job, jobs_of
-from .key_table import SAME_FRAME, key_frames
+from .key_table import SAME_FRAME, Floats, key_frames
 from .keys import rotation_path
 from .match_fk import RotationKeys, Turns, check_all, look_at_seen, offsets_of, rotation_rows, turns_of
 from .match_range import Control, ControlKeys, control_keys, read_controls
@@ -111,7 +111,11 @@ def _match(context: Any, switches: Sequence[Switch]) -> None:
 
 
 def _goes_on(one: Switch, frame: float) -> bool:
-    """Whether FK has keys within the blend time after a frame: it would jump to them from a pose matched there."""
+    """Whether FK has motion of its own here, which a pose matched here would jump to, or write over.
+
+    Keys within the blend time after the frame, or a key on the frame and one on the frame before it, as the end of
+    captured motion has.
+    """
     names = setup_of(one.obj).names
     bones: Any = one.obj.pose.bones if one.obj.pose else {}
     paths = {rotation_path(bones[names[bone]]) for bone in (*one.chain.turned, one.chain.end) if bone >= 0}
@@ -121,7 +125,15 @@ def _goes_on(one: Switch, frame: float) -> bool:
         return False
     until = frame + max(one.over - one.frame, 1.0) + HALF_FRAME
     first, last = sorted(action_frame(anim, at) for at in (frame + SAME_FRAME, until))
-    return any(((x > first) & (x < last)).any() for x in map(key_frames, curves))
+    frames = [key_frames(curve) for curve in curves]
+    if any(((x > first) & (x < last)).any() for x in frames):
+        return True
+    here, before = (action_frame(anim, at) for at in (frame, frame - 1.0))
+    return any(_has_key(x, here) and _has_key(x, before) for x in frames)
+
+
+def _has_key(frames: Floats, at: float) -> bool:
+    return bool((np.abs(frames - at) <= SAME_FRAME).any())
 
 
 def _targets_waiting(context: Any, job: Job, first: float, frame: float) -> list[ControlKeys]:

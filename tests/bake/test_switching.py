@@ -222,3 +222,16 @@ def test_a_key_of_fk_turns_no_frame_beside_it(limb: bpy.types.Object) -> None:
     assert apart(before, poses(limb)) < SAME
     held = [at for at, (a, b) in enumerate(zip(fk, fk_curves(limb), strict=True)) if abs(a - b) > 1e-5]
     assert all(at % 100 == 9 for at in held), "only half a frame before the key is held"
+
+
+def test_captured_fk_keeps_its_last_key(blank: None) -> None:
+    """Where captured motion ends, a switch to FK doesn't write the IK pose over it."""
+    limb = rigs.rig("L2B")
+    for frame in range(1, 21):
+        rigs.key_rotation(rigs.bone(limb, "up"), frame, Quaternion((1, 0, 0), 0.03 * frame))
+    tip = with_chain(limb, 'FK')
+    tip.limb_ik_target.location.z += 0.2
+    before = {key: points for key, points in rigs.keys(limb).items() if "rotation" in key[0]}
+    switch(limb, 20, 'FK')
+    assert {key: points for key, points in rigs.keys(limb).items() if "rotation" in key[0]} == before
+    assert use_ik(limb)
