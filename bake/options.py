@@ -51,5 +51,11 @@ class BakeReport:
         chains += f" of {self.armatures} armatures" if self.armatures > 1 else ""
         text = f"Baked {chains} over {frames}: {self.keys} keys in {self.seconds:.2f} s"
         if self.keys_before > self.keys:
-            text += f", {self.keys_before} before reducing, off by {1000.0 * self.error:.2g} mm at most"
+            text += f", {self.keys_before} before reducing, off by {_millimetres(self.error)} mm at most"
         return "; ".join((text, *self.skipped, *self.notes))
+
+
+def _millimetres(length: float) -> str:
+    """Metres as millimetres in two figures, never with an exponent."""
+    value = 1000.0 * length
+    return f"{value:.0f}" if value >= 10.0 else f"{value:.2g}"
