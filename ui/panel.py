@@ -98,7 +98,8 @@ def _row(column: Any, obj: Any, bone: Any, is_active: bool) -> None:
     name.alignment = 'LEFT'
     name.alert = bone.limb_ik_status == 'INVALID'
     icon = words.STATUS_ICONS[bone.limb_ik_status]
-    button = name.operator("limb_ik.activate_chain", text=bone.name, icon=icon, emboss=is_active, depress=is_active)
+    text = words.own_name(bone.name)
+    button = name.operator("limb_ik.activate_chain", text=text, icon=icon, emboss=is_active, depress=is_active)
     button.armature, button.tips = obj.name, bone.name
     values = halves.row(align=True)
     values.active = not bone.limb_ik_mute

@@ -32,3 +32,8 @@ def _letters(context: Any) -> int:
     scale = context.preferences.system.ui_scale or 1.0  # 0 without a window
     width = region.width / scale if region is not None else 0.0
     return max(FEWEST_LETTERS, int((width - MARGINS) / LETTER))
+
+
+def own_name(name: str) -> str:
+    """A bone's name without its namespace ("mixamorig:LeftArm"), which fills a narrow list with one word."""
+    return name.rpartition(":")[2] or name
