@@ -13,7 +13,7 @@ from ..rig import fk_pose, marks, match
 from ..rig.chains import ChainSetup
 from ..rig.evaluate import Evaluation, evaluate
 from ..solvers.rotations import Quat
-from . import keys
+from . import continuity, keys
 from .jobs import Asked, Job, finished, jobs_of, read
 from .key_table import Floats
 from .match_range import (
@@ -169,5 +169,5 @@ def rotation_rows(obj: Any, turns: Sequence[Turns]) -> dict[str, Floats]:
         for turn in turns:
             raw = fk_pose.to_raw(turn[bone], mode, raw)
             taken.append(raw)
-        rows[pose_bone.name] = keys.continuous_rotations(np.array(taken, dtype=np.float64), mode)
+        rows[pose_bone.name] = continuity.continuous_rotations(np.array(taken, dtype=np.float64), mode)
     return rows

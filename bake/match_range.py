@@ -12,10 +12,11 @@ import numpy as np
 
 from ..rig import marks, match
 from ..rig.chains import ChainSetup
+from ..rig.data_paths import bone_path
 from ..rig.evaluate import Evaluation, evaluate
 from ..rig.fk_pose import channel
 from ..rig.session import object_at
-from . import keys
+from . import continuity, keys
 from .jobs import Asked, Job, all_but, finished, jobs_of, read
 from .key_table import Floats
 from .writable import check_writable
@@ -147,7 +148,7 @@ def owner_of_control(control: Control) -> Any:
 
 def path_to(control: Control) -> str:
     """What the data paths of a target or pole begin with, from its object."""
-    return f'pose.bones["{bpy.utils.escape_identifier(control[1])}"].' if control[1] else ""
+    return bone_path(control[1]) if control[1] else ""
 
 
 def control_keys(samples: Sequence[dict[Control, match.Channels]], frames: Floats) -> list[ControlKeys]:
@@ -159,7 +160,7 @@ def control_keys(samples: Sequence[dict[Control, match.Channels]], frames: Float
         group = control[1] or "Object Transforms"
         locations = np.array([sampled[control].location for sampled in samples])
         turns = np.array([sampled[control].rotation for sampled in samples], dtype=np.float64)
-        turns = keys.continuous_rotations(turns, owner.rotation_mode)
+        turns = continuity.continuous_rotations(turns, owner.rotation_mode)
         found.append(ControlKeys(obj, f"{prefix}location", locations, frames, group))
         found.append(ControlKeys(obj, f"{prefix}{channel(owner.rotation_mode)}", turns, frames, group))
     return found

@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import bpy
 import numpy as np
 from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ..rig import compat, fk_pose, marks, match
 from ..rig.chains import ChainSetup
+from ..rig.data_paths import bone_path
 from ..rig.session import object_at
 from ..solvers import rotations
-from . import keys
+from . import continuity, keys
 from .key_table import SAME_FRAME, Floats
 from .switch_times import is_on_at, path_of
 from .writable import action_frame, check_writable
@@ -65,11 +65,11 @@ def _raw_turns(owner: Any, above: Floats, turns: Floats) -> Floats:
         under = rotations.conjugate(rotations.from_matrix(Matrix(matrix.tolist())))
         near = fk_pose.to_raw(rotations.normalized(rotations.multiply(under, rotations.as_quat(turn))), mode, near)
         found.append(near)
-    return keys.continuous_rotations(np.array(found, dtype=np.float64), mode)
+    return continuity.continuous_rotations(np.array(found, dtype=np.float64), mode)
 
 
 def _tables(one: ControlKeys) -> list[tuple[str, Floats]]:
-    prefix = f'pose.bones["{bpy.utils.escape_identifier(one.bone)}"].' if one.bone else ""
+    prefix = bone_path(one.bone) if one.bone else ""
     tables = [(f"{prefix}location", one.locations)]
     if one.turns is not None:
         mode = match.owner_of(one.obj, one.bone).rotation_mode

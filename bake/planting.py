@@ -18,6 +18,7 @@ from ..rig.chains import ChainSetup
 from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation
 from ..rig.sampling import sample
+from ..rig.sentences import counted
 from ..solvers import holding, rows
 from ..solvers.contacts import Floats, Span
 from ..solvers.holding import Held, Path
@@ -52,10 +53,6 @@ class PlantReport:
             worst = [max(one.part_of_length for one in rows) for rows in (self.before, self.after)]
             text += f"; largest slide in a contact {worst[0]:.2%} of the limb before, {worst[1]:.4%} after"
         return "; ".join((text, *self.notes))
-
-
-def counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def plant_contacts(

@@ -18,7 +18,7 @@ from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation, Rig
 from ..solvers import rotations
 from ..solvers.chain import Status
-from . import keys
+from . import continuity
 from .key_table import Floats
 
 
@@ -170,7 +170,7 @@ def rotation_table(work: Work, readings: Sequence[Reading]) -> dict[str, Floats]
         pose_bone: Any = work.obj.pose.bones[bone]
         mode, near = pose_bone.rotation_mode, readings[0].near[column]
         turns = [reading.turns[column] for reading in readings]
-        table[pose_bone.name] = keys.continuous_rotations(_raw_rows(turns, mode, near), mode)
+        table[pose_bone.name] = continuity.continuous_rotations(_raw_rows(turns, mode, near), mode)
     return table
 
 

@@ -13,9 +13,9 @@ import bpy
 import numpy as np
 
 from ..rig import compat, fk_pose, marks
+from ..rig.data_paths import rotation_path
 from ..rig.session import object_at
 from .key_table import SAME_FRAME, Floats
-from .keys import rotation_path
 from .match_fk import RotationKeys, write_all
 from .match_range import ControlKeys, owner_of_control, path_to
 from .splitting import has_own_key, hold, join, mark, split

@@ -14,6 +14,7 @@ import bpy
 
 from ..rig import channels, compat, match
 from ..rig.chains import ChainSetup
+from ..rig.data_paths import setting_path
 from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation
 from ..rig.sampling import sample
@@ -47,7 +48,7 @@ class Switch:
 
 def path_of(chain: ChainSetup) -> str:
     """Data path of a chain's switch, from the object."""
-    return f'pose.bones["{bpy.utils.escape_identifier(chain.tip)}"].limb_ik_use_ik'
+    return setting_path(chain.tip, "use_ik")
 
 
 def is_on_at(obj: Any, chain: ChainSetup, frame: float) -> bool:

@@ -9,13 +9,13 @@ import numpy as np
 
 from ..rig import compat, fk_pose, match
 from ..rig.chains import setup_of
+from ..rig.data_paths import rotation_path
 from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation
 from ..rig.sampling import sample
 from ..rig.session import object_at
 from .jobs import Asked, Job, jobs_of
 from .key_table import SAME_FRAME, Floats, key_frames
-from .keys import rotation_path
 from .match_fk import RotationKeys, Turns, check_all, look_at_seen, offsets_of, rotation_rows, turns_of
 from .match_range import Control, ControlKeys, control_keys, read_controls
 from .switch_keys import forget, key_back, key_switch, write

@@ -34,8 +34,8 @@ assert spec is not None
 sys.modules.setdefault("limb_ik", importlib.util.module_from_spec(spec))  # not executed: nothing is registered
 
 import few_keys_bound  # noqa: E402
-from limb_ik.bake import chain_error, few_keys, keys, reduce  # noqa: E402
-from limb_ik.rig import compat  # noqa: E402
+from limb_ik.bake import chain_error, continuity, few_keys, reduce  # noqa: E402
+from limb_ik.rig import compat, data_paths  # noqa: E402
 from limb_ik.rig.limb_finding.skeleton import rest_skeleton  # noqa: E402
 from limb_ik.rig.limbs import find_limbs  # noqa: E402
 
@@ -61,12 +61,12 @@ def armature_of(path: str, action: str) -> Any:
 
 
 def channels(obj: Any, bone: str, frames: np.ndarray) -> np.ndarray | None:
-    path = keys.rotation_path(obj.pose.bones[bone])
+    path = data_paths.rotation_path(obj.pose.bones[bone])
     curves = [compat.find_fcurve(obj, path, i) for i in range(4)]
     if not all(curves):
         return None
     rows = np.array([[curve.evaluate(float(frame)) for curve in curves if curve] for frame in frames])
-    return keys.continuous_rotations(rows, 'QUATERNION')
+    return continuity.continuous_rotations(rows, 'QUATERNION')
 
 
 def limb_rows(obj: Any, args: argparse.Namespace) -> Iterator[tuple[str, Any, list[np.ndarray], np.ndarray]]:

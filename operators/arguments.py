@@ -15,10 +15,7 @@ from bpy.props import BoolProperty, StringProperty
 from ..rig import active, setup
 from ..rig.chains import tips as tips_of_rig
 from ..rig.errors import LimbIKError
-from ..rig.sentences import counted as counted
-from ..rig.sentences import listed as listed
-from ..rig.sentences import sentence as sentence
-from .over_range import OverRange as OverRange
+from ..rig.sentences import sentence
 
 NO_ARMATURE_IN_FILE = "There is no armature in this file"
 NOT_AN_ARMATURE = "Make an armature active, or a target of one"

@@ -7,7 +7,8 @@ from typing import Any
 import bpy
 
 from ..rig.convert import convert_constraints
-from .arguments import OnArmature, TipsArgument, counted, listed, split_names
+from ..rig.sentences import counted, listed
+from .arguments import OnArmature, TipsArgument, split_names
 
 
 class LIMB_IK_OT_convert_constraints(TipsArgument, OnArmature, bpy.types.Operator):

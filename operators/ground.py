@@ -11,8 +11,9 @@ from bpy.props import BoolProperty, FloatProperty, StringProperty
 from ..bake import contact_markers, grounding
 from ..bake.grounding import GroundOptions
 from ..rig.errors import LimbIKError
-from .arguments import OverRange, TipsArgument, WithChains, split_names
+from .arguments import TipsArgument, WithChains, split_names
 from .in_steps import InSteps
+from .over_range import OverRange
 
 
 class LIMB_IK_OT_ground(InSteps, OverRange, TipsArgument, WithChains, bpy.types.Operator):

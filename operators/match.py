@@ -13,9 +13,10 @@ from ..bake.jobs import Asked
 from ..bake.match_fk import match_fk_here, match_fk_steps
 from ..bake.match_range import MatchReport, match_ik_here, match_ik_steps
 from ..rig import active
-from .arguments import OverRange, counted
+from ..rig.sentences import counted
 from .in_steps import InSteps
 from .on_rigs import OnRigs
+from .over_range import OverRange
 
 Steps = Generator[tuple[int, int], None, MatchReport]
 

@@ -10,8 +10,10 @@ from bpy.props import EnumProperty, StringProperty
 
 from ..bake import contact_markers, planting
 from ..rig.errors import LimbIKError
-from .arguments import OnChains, OverRange, listed
+from ..rig.sentences import listed
+from .arguments import OnChains
 from .in_steps import InSteps
+from .over_range import OverRange
 
 MODES = (
     ('HERE', "Here", "Pin the end where it is now, from this frame on or over a range"),

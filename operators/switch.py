@@ -10,7 +10,7 @@ from bpy.props import BoolProperty, EnumProperty
 from ..bake import switching
 from ..bake.jobs import Asked
 from ..bake.switch_times import Switch
-from .arguments import listed
+from ..rig.sentences import listed
 from .on_rigs import OnRigs
 
 SIDES = (

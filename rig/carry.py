@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import controls, dependency, marks
-from .bone_rows import row_of as row_of
 from .chain_setup import CHAIN_SETTINGS, JOINT_SETTINGS
 
 # What a chain is asked to do; not what it hangs on, where it was set up, or what was made for it.

@@ -14,11 +14,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import bpy
 from mathutils import Vector
 
 from ..solvers import rotations
 from . import carry, chains, channels, fk_pose, influence, marks, match, posed_chain, setup, solve_chain
+from .bone_rows import row_of
+from .data_paths import rotation_path
 from .errors import LimbIKError
 from .limits_from import limits_from_ik, limits_from_rotation
 from .muting import Muted, is_local_limit, mute, other_constraint
@@ -212,7 +213,7 @@ def _constraint(obj: Any, native: Native) -> Any:
 
 def _is_animated(obj: Any, name: str) -> bool:
     bone = obj.pose.bones[name]
-    path = f'pose.bones["{bpy.utils.escape_identifier(name)}"].{fk_pose.channel(bone.rotation_mode)}'
+    path = rotation_path(bone)
     return any(found == path for found, _ in channels.animated_paths(obj))
 
 
@@ -261,7 +262,7 @@ def _convert_limits(obj: Any, tips: set[str], result: Converted) -> None:
     for tip in chains.tips(obj):
         if tips and tip not in tips:
             continue
-        for bone in carry.row_of(obj.pose.bones[tip]):
+        for bone in row_of(obj.pose.bones[tip]):
             for constraint in bone.constraints:
                 if is_local_limit(constraint):
                     with marks.quiet():

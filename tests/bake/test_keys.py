@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from limb_ik.bake import keyed, keys
+from limb_ik.bake import continuity, keyed, keys
 from limb_ik.rig import compat
+from limb_ik.rig.data_paths import rotation_path
 from limb_ik.rig.errors import LimbIKError
 from mathutils import Euler, Quaternion
 from mathutils import Vector as Vec
@@ -80,7 +81,7 @@ def shown(obj: bpy.types.Object, bone: str, frame: float) -> Any:
     scene = bpy.context.scene
     scene.frame_set(math.floor(frame), subframe=frame - math.floor(frame))
     evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones[bone]
-    return np.array(getattr(evaluated, keys.rotation_path(obj.pose.bones[bone]).rsplit(".", 1)[1]))
+    return np.array(getattr(evaluated, rotation_path(obj.pose.bones[bone]).rsplit(".", 1)[1]))
 
 
 def fk_keys(obj: bpy.types.Object, frames: tuple[float, ...] = (-4.25, 1.0, 4.0, 8.5, 10.0, 20.5)) -> None:
@@ -175,7 +176,7 @@ def test_segments_outside_keep_their_shape_where_the_values_at_the_ends_do() -> 
     for frame, angle in ((-20, 0.0), (-7, 0.9), (4, 0.2), (13, 1.0), (30, 0.1)):
         bone.rotation_quaternion = Quaternion((1, 0, 0), angle)
         bone.keyframe_insert("rotation_quaternion", frame=frame)
-    curves = [compat.find_fcurve(obj, keys.rotation_path(bone), i) for i in range(4)]
+    curves = [compat.find_fcurve(obj, rotation_path(bone), i) for i in range(4)]
 
     def samples(frames: np.ndarray) -> np.ndarray:
         return np.array([[curve.evaluate(frame) for curve in curves if curve] for frame in frames])
@@ -274,7 +275,7 @@ def refused(obj: bpy.types.Object, match: str) -> None:
 def test_what_would_have_no_effect_is_refused() -> None:
     obj = armature()
     fk_keys(obj)
-    curve: Any = compat.find_fcurve(obj, keys.rotation_path(obj.pose.bones["up"]), 1)
+    curve: Any = compat.find_fcurve(obj, rotation_path(obj.pose.bones["up"]), 1)
     curve.lock = True
     refused(obj, "locked")
     curve.lock, curve.mute = False, True
@@ -285,7 +286,7 @@ def test_what_would_have_no_effect_is_refused() -> None:
     stepped = curve.modifiers.new('STEPPED')
     refused(obj, "STEPPED")
     stepped.mute = True
-    driver: Any = obj.driver_add(keys.rotation_path(obj.pose.bones["up"]), 0)
+    driver: Any = obj.driver_add(rotation_path(obj.pose.bones["up"]), 0)
     refused(obj, "driver")
     driver.mute = True
     anim = obj.animation_data
@@ -299,7 +300,7 @@ def test_what_would_have_no_effect_is_refused() -> None:
 def test_a_curve_of_samples_is_refused() -> None:
     obj = armature()
     fk_keys(obj)
-    curve: Any = compat.find_fcurve(obj, keys.rotation_path(obj.pose.bones["up"]), 1)
+    curve: Any = compat.find_fcurve(obj, rotation_path(obj.pose.bones["up"]), 1)
     curve.convert_to_samples(1, 20)
     refused(obj, "samples")
     curve.convert_to_keyframes(1, 20)
@@ -341,7 +342,7 @@ def test_muted_curves_without_keys_outside_act_again() -> None:
 def test_additive_modifiers_do_not_act_twice() -> None:
     obj = armature()
     fk_keys(obj)
-    curve: Any = compat.find_fcurve(obj, keys.rotation_path(obj.pose.bones["up"]), 1)
+    curve: Any = compat.find_fcurve(obj, rotation_path(obj.pose.bones["up"]), 1)
     noise = curve.modifiers.new('NOISE')
     noise.blend_type, noise.strength = 'ADD', 0.5
     keys.write_rotation_keys(obj, {"up": rotations()}, FRAMES)
@@ -374,7 +375,7 @@ def test_euler_angles_stay_near_and_mean_the_same(seed: int, order: str) -> None
     rng = np.random.default_rng(seed)
     smooth = np.cumsum(rng.uniform(-0.3, 0.3, (40, 3)), axis=0)
     broken = np.array([_other_euler(row, order, rng) for row in smooth])
-    found = keys.continuous_rotations(broken, order)
+    found = continuity.continuous_rotations(broken, order)
     assert found[0] == pytest.approx(broken[0])
     for given_row, row in zip(smooth, found, strict=True):
         # mathutils holds 32-bit angles, here up to 20 rad.
@@ -402,11 +403,11 @@ def test_quaternions_and_axis_angles_stay_near(seed: int) -> None:
     quaternions = np.column_stack((np.cos(turn / 2), np.sin(turn / 2)[:, None] * axis)) * rng.choice(
         (-1.0, 1.0), (60, 1)
     )
-    steps = np.diff(keys.continuous_rotations(quaternions, 'QUATERNION'), axis=0)
+    steps = np.diff(continuity.continuous_rotations(quaternions, 'QUATERNION'), axis=0)
     assert np.linalg.norm(steps, axis=1).max() < 0.11  # half the turn of 0.2 a step
     pairs = [Quaternion(q).to_axis_angle() for q in quaternions]
     given_rows = np.array([(angle, *direction) for direction, angle in pairs])
-    found = keys.continuous_rotations(given_rows, 'AXIS_ANGLE')
+    found = continuity.continuous_rotations(given_rows, 'AXIS_ANGLE')
     assert np.abs(np.diff(found[:, 0])).max() < 0.21
     # Next to no turn, a 32-bit quaternion holds its axis to a few 1e-4.
     assert np.abs(np.diff(found[:, 1:], axis=0)).max() < 2e-3
@@ -416,5 +417,5 @@ def test_quaternions_and_axis_angles_stay_near(seed: int) -> None:
 
 def test_no_axis_at_all() -> None:
     still = np.tile([0.0, 0.0, 1.0, 0.0], (5, 1))
-    assert keys.continuous_rotations(still, 'AXIS_ANGLE') == pytest.approx(still)
-    assert keys.continuous_rotations(still[:1], 'XYZ') == pytest.approx(still[:1])
+    assert continuity.continuous_rotations(still, 'AXIS_ANGLE') == pytest.approx(still)
+    assert continuity.continuous_rotations(still[:1], 'XYZ') == pytest.approx(still[:1])
