@@ -7,9 +7,9 @@ where a person shall see it go on and be able to stop it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import bpy
 import numpy as np
@@ -26,10 +26,8 @@ from .options import BakeOptions, BakeReport
 from .plan import all_frames, checked_works
 from .reading import Reading, Work, rotation_table, rows_of
 from .reading_works import read_frames, readings_of, without_unsolved
+from .steps import Progress, Steps, finished
 from .writable import repeated
-
-T = TypeVar("T")
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +59,7 @@ def bake(
     Raises:
         LimbIKError: nothing can be baked, or a key can't be written; nothing was changed then.
     """
-    return _run(bake_steps(context, objects, options, read_before), progress)
+    return finished(bake_steps(context, objects, options, read_before), progress)
 
 
 def read_part(
@@ -76,20 +74,7 @@ def read_part(
 
     Arguments and errors as in ``bake``; chains with warm start can't be split.
     """
-    return _run(_part_steps(context, objects, options, number, count), progress)
-
-
-def _run(steps: Generator[tuple[int, int], None, T], progress: Progress | None) -> T:
-    try:
-        while True:
-            done, total = next(steps)
-            if progress is not None:
-                progress(done, total)
-    except StopIteration as end:
-        result: T = end.value
-        return result
-    finally:
-        steps.close()
+    return finished(_part_steps(context, objects, options, number, count), progress)
 
 
 def _part_steps(
@@ -98,7 +83,7 @@ def _part_steps(
     options: BakeOptions,
     number: int,
     count: int,
-) -> Generator[tuple[int, int], None, parts.Part]:
+) -> Steps[parts.Part]:
     works = checked_works(context, objects, options, [])
     warm = next((chain.tip for work in works for chain in work.chains if chain.use_warm_start), "")
     if warm:
@@ -113,7 +98,7 @@ def bake_steps(
     objects: Sequence[bpy.types.Object],
     options: BakeOptions,
     read_before: Sequence[parts.Part] = (),
-) -> Generator[tuple[int, int], None, BakeReport]:
+) -> Steps[BakeReport]:
     """``bake`` in steps: yields how many frames are read, of how many; closed early it leaves all as it was."""
     began = time.perf_counter()
     skipped: list[str] = []

@@ -20,8 +20,9 @@ from ..rig.evaluate import Evaluation, Rig
 from ..rig.sampling import sampled
 from ..rig.session import object_at
 from ..solvers import rotations
-from .jobs import Steps, chains_named, finished
+from .jobs import chains_named
 from .key_table import Floats
+from .steps import Steps, finished
 
 # Solvers whose end can be pinned.
 PINNABLE = {'TWO_BONE', 'LEG', 'FABRIK'}

@@ -23,11 +23,11 @@ from ..solvers.holding import Held
 from . import contacts, hips, plant_work, planting
 from .contacts import Contact
 from .feet import FootMotion, read_feet, read_feet_steps, up_axis
-from .jobs import Steps, finished
 from .plant_keys import OnSpan
 from .plant_work import Work
 from .planting import PlantReport
 from .ranges import frames_between
+from .steps import Steps, finished
 from .switch_times import is_on_at
 from .terrain import Terrain, Walker
 

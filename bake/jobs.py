@@ -5,7 +5,7 @@ Reads only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -16,10 +16,9 @@ from ..rig.chains import ChainSetup, setup_of
 from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation
 from ..rig.sampling import sampled
+from .steps import Steps
 
 T = TypeVar("T")
-# Work that yields how many of how many frames are read, and returns its result; closed early it changes nothing.
-Steps = Generator[tuple[int, int], None, T]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +107,3 @@ def read(
     finally:
         taken.close()
     return found
-
-
-def finished(steps: Steps[T]) -> T:
-    """Go through all steps at once."""
-    try:
-        while True:
-            next(steps)
-    except StopIteration as end:
-        result: T = end.value
-        return result
-    finally:
-        steps.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from ..rig.chains import ChainSetup
 from ..rig.evaluate import Evaluation, evaluate
 from ..solvers.rotations import Quat
 from . import continuity, keys
-from .jobs import Asked, Job, finished, jobs_of, read
+from .jobs import Asked, Job, jobs_of, read
 from .key_table import Floats
 from .match_range import (
     Control,
@@ -26,6 +26,7 @@ from .match_range import (
     read_controls,
     write_controls,
 )
+from .steps import Steps, finished
 from .writable import check_own_keys
 
 Turns = dict[int, Quat]
@@ -88,7 +89,7 @@ def match_fk_here(context: Any, asked: Sequence[Asked]) -> MatchReport:
     return MatchReport(sum(len(job.chains) for job in jobs), 0, 0, armatures=len(jobs))
 
 
-def match_fk_steps(context: Any, asked: Sequence[Asked]) -> Generator[tuple[int, int], None, MatchReport]:
+def match_fk_steps(context: Any, asked: Sequence[Asked]) -> Steps[MatchReport]:
     """``match_fk`` over frames in steps, for several armatures: all or none.
 
     Yields frames read and their number, after each; closed early it leaves all as it was.

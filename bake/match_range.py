@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +17,9 @@ from ..rig.evaluate import Evaluation, evaluate
 from ..rig.fk_pose import channel
 from ..rig.session import object_at
 from . import continuity, keys
-from .jobs import Asked, Job, all_but, finished, jobs_of, read
+from .jobs import Asked, Job, all_but, jobs_of, read
 from .key_table import Floats
+from .steps import Steps, finished
 from .writable import check_writable
 
 Control = tuple[marks.Key, str]
@@ -83,7 +84,7 @@ def match_ik_here(context: Any, asked: Sequence[Asked]) -> MatchReport:
     return _report(jobs, 0, held)
 
 
-def match_ik_steps(context: Any, asked: Sequence[Asked]) -> Generator[tuple[int, int], None, MatchReport]:
+def match_ik_steps(context: Any, asked: Sequence[Asked]) -> Steps[MatchReport]:
     """``match_ik`` over frames in steps, for several armatures: all or none.
 
     Yields frames read and their number, after each; closed early it leaves all as it was.

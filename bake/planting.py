@@ -25,10 +25,10 @@ from ..solvers.holding import Held, Path
 from . import plant_keys
 from .contacts import END, Contact, Slide, slides
 from .feet import FootMotion, blend_frames, pinnable, read_feet, read_feet_steps
-from .jobs import Steps, finished
 from .plant_keys import OnSpan
 from .plant_work import Hold, lead_of, turns_of, work_of, write
 from .ranges import frames_between
+from .steps import Steps, finished
 from .switch_times import is_on_at
 
 # Frames between two contacts of one limb that still count as one.

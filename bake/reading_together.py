@@ -6,7 +6,7 @@ This module must not write.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
@@ -19,6 +19,7 @@ from .curve_motion import Motions
 from .curve_reading import CurveReader
 from .limb_frames import FrameReader, LimbFrames, looker
 from .reading import Reading, Work
+from .steps import Steps
 from .stretches import Stretch
 
 Found = dict[float, list[Reading]]
@@ -30,7 +31,7 @@ AT_ONCE = 500
 
 def read_together(
     context: Any, works: Sequence[Work], frames: Sequence[float], reads: Sequence[Stretch], is_reduced: bool
-) -> Generator[tuple[int, int], None, Found]:
+) -> Steps[Found]:
     """The readings of frames that can be solved in one go, by frame; yields how many are read, of how many.
 
     Args:
@@ -55,7 +56,7 @@ def _may_read_curves(scene: Any, objects: Sequence[bpy.types.Object], reads: Seq
 
 def _go_through(
     context: Any, objects: Sequence[bpy.types.Object], frames: Sequence[float], readers: Sequence[Any], total: int
-) -> Generator[tuple[int, int], None, bool]:
+) -> Steps[bool]:
     """Read frame by frame; False where an armature isn't evaluated on one."""
     taken = visited(context, objects, frames, looker(readers))
     try:
@@ -74,7 +75,7 @@ def _by_curves(
     frames: Sequence[float],
     reads: Sequence[Stretch],
     is_reduced: bool,
-) -> Generator[tuple[int, int], None, Found | None]:
+) -> Steps[Found | None]:
     """As ``read_together``; None where the curves don't say what Blender evaluates."""
     checked = np.unique(np.linspace(0, len(frames) - 1, CHECKS).astype(int)).tolist()
     motions = Motions()

@@ -5,7 +5,7 @@ This module must not write.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,12 +16,13 @@ from .options import BakeOptions
 from .plan import all_frames, frames_read
 from .reading import Reading, Work, bones_of, reader, rows_of
 from .reading_together import read_together
+from .steps import Steps
 from .stretches import stretches
 
 
 def readings_of(
     context: Any, works: Sequence[Work], options: BakeOptions, read_before: Sequence[parts.Part]
-) -> Generator[tuple[int, int], None, list[list[Reading]]]:
+) -> Steps[list[list[Reading]]]:
     """For each work what it needs of each of its frames; what was read before is not read again."""
     by_frame = parts.joined(read_before, parts.marks_of(works, options.step, bool(options.reduce)))
     left = [frame for frame in all_frames(works, options) if frame not in by_frame]
@@ -31,7 +32,7 @@ def readings_of(
 
 def read_frames(
     context: Any, works: Sequence[Work], frames: Sequence[float], options: BakeOptions
-) -> Generator[tuple[int, int], None, dict[float, list[Reading]]]:
+) -> Steps[dict[float, list[Reading]]]:
     """By frame what each work needs: all of them in one go where that may be, else one by one."""
     by_frame: dict[float, list[Reading]] = {}
     reads = stretches(works) if frames else None

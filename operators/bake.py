@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -10,6 +9,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ..bake.baking import bake_steps
 from ..bake.options import BakeOptions
+from ..bake.steps import Steps
 from ..rig import active
 from .in_steps import InSteps
 from .on_rigs import OnRigs
@@ -64,7 +64,7 @@ class LIMB_IK_OT_bake(InSteps, OverRange, OnRigs, bpy.types.Operator):
         for name in ("step", "reduce", "after"):
             layout.prop(self, name)
 
-    def steps(self, context: Any) -> Generator[tuple[int, int], None, str]:
+    def steps(self, context: Any) -> Steps[str]:
         objects, options = self._options(context)
         report = yield from bake_steps(context, objects, options)
         return report.sentence()

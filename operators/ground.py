@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -10,6 +9,7 @@ from bpy.props import BoolProperty, FloatProperty, StringProperty
 
 from ..bake import contact_markers, grounding
 from ..bake.grounding import GroundOptions
+from ..bake.steps import Steps
 from ..rig.errors import LimbIKError
 from .arguments import TipsArgument, WithChains, split_names
 from .in_steps import InSteps
@@ -71,7 +71,7 @@ class LIMB_IK_OT_ground(InSteps, OverRange, TipsArgument, WithChains, bpy.types.
         row.prop(self, "floor")
         self.draw_range(layout)
 
-    def steps(self, context: Any) -> Generator[tuple[int, int], None, str]:
+    def steps(self, context: Any) -> Steps[str]:
         obj = self.rig(context)
         tips = split_names(self.tips, obj.pose.bones.keys()) if self.tips else []
         first, last = self.bounds()

@@ -7,11 +7,11 @@ know what the work is.
 from __future__ import annotations
 
 import time
-from collections.abc import Generator
 from typing import Any
 
 import bpy
 
+from ..bake.steps import Steps
 from ..rig.errors import LimbIKError
 from ..rig.sentences import sentence
 
@@ -24,11 +24,11 @@ PAUSE_S = 0.01
 class InSteps:
     """An operator whose ``steps`` yield what is done and of how much, and return the report."""
 
-    _steps: Generator[tuple[int, int], None, str] | None = None
+    _steps: Steps[str] | None = None
     _timer: Any = None
     _at = (0, 1)
 
-    def steps(self, context: Any) -> Generator[tuple[int, int], None, str]:
+    def steps(self, context: Any) -> Steps[str]:
         """The work; closed early it must leave everything as it was."""
         raise NotImplementedError
 

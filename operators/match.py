@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -12,13 +11,12 @@ from ..bake import ranges
 from ..bake.jobs import Asked
 from ..bake.match_fk import match_fk_here, match_fk_steps
 from ..bake.match_range import MatchReport, match_ik_here, match_ik_steps
+from ..bake.steps import Steps
 from ..rig import active
 from ..rig.sentences import counted
 from .in_steps import InSteps
 from .on_rigs import OnRigs
 from .over_range import OverRange
-
-Steps = Generator[tuple[int, int], None, MatchReport]
 
 
 class Matching(InSteps, OverRange, OnRigs):
@@ -57,7 +55,7 @@ class Matching(InSteps, OverRange, OnRigs):
         self.draw_range(layout)
         layout.prop(self, "keys_only")
 
-    def steps(self, context: Any) -> Generator[tuple[int, int], None, str]:
+    def steps(self, context: Any) -> Steps[str]:
         asked = [Asked(obj, tips, self.frames(context, obj, tips)) for obj, tips in self.asked(context)]
         if asked[0].frames is None:
             return self.said(self.match_here(context, asked))
@@ -78,7 +76,7 @@ class Matching(InSteps, OverRange, OnRigs):
         """Match at this frame."""
         raise NotImplementedError
 
-    def match_steps(self, context: Any, asked: list[Asked]) -> Steps:
+    def match_steps(self, context: Any, asked: list[Asked]) -> Steps[MatchReport]:
         """Match over frames."""
         raise NotImplementedError
 
@@ -104,7 +102,7 @@ class LIMB_IK_OT_match_ik(Matching, bpy.types.Operator):
     def match_here(self, context: Any, asked: list[Asked]) -> MatchReport:
         return match_ik_here(context, asked)
 
-    def match_steps(self, context: Any, asked: list[Asked]) -> Steps:
+    def match_steps(self, context: Any, asked: list[Asked]) -> Steps[MatchReport]:
         return match_ik_steps(context, asked)
 
 
@@ -122,5 +120,5 @@ class LIMB_IK_OT_match_fk(Matching, bpy.types.Operator):
     def match_here(self, context: Any, asked: list[Asked]) -> MatchReport:
         return match_fk_here(context, asked)
 
-    def match_steps(self, context: Any, asked: list[Asked]) -> Steps:
+    def match_steps(self, context: Any, asked: list[Asked]) -> Steps[MatchReport]:
         return match_fk_steps(context, asked)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import EnumProperty, StringProperty
 
 from ..bake import contact_markers, planting
+from ..bake.steps import Steps
 from ..rig.errors import LimbIKError
 from ..rig.sentences import listed
 from .arguments import OnChains
@@ -58,7 +58,7 @@ class LIMB_IK_OT_plant(InSteps, OverRange, OnChains, bpy.types.Operator):
         """In steps, so that reading a long motion can be stopped."""
         return self.execute(context) if context.window is None else self.begin(context)
 
-    def steps(self, context: Any) -> Generator[tuple[int, int], None, str]:
+    def steps(self, context: Any) -> Steps[str]:
         obj = self.rig(context)
         tips = self.chosen(context, obj)
         if self.mode == 'RELEASE':

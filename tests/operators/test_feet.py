@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 import pytest
 from limb_ik.bake import contact_markers, contacts, grounding, planting
-from limb_ik.bake.jobs import finished
+from limb_ik.bake.steps import finished
 from limb_ik.cli import entry as cli
 from limb_ik.operators.ground import LIMB_IK_OT_ground
 from limb_ik.operators.in_steps import InSteps

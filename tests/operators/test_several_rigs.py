@@ -10,6 +10,7 @@ import pytest
 from limb_ik.bake import jobs, match_fk, match_range
 from limb_ik.bake.baking import bake_steps
 from limb_ik.bake.options import BakeOptions
+from limb_ik.bake.steps import finished
 from limb_ik.operators.match import LIMB_IK_OT_match_fk, LIMB_IK_OT_match_ik
 from limb_ik.rig import active
 
@@ -84,7 +85,7 @@ def test_one_bake_of_both(two: list[Any], mode: str) -> None:
 
 def test_one_report_for_all(two: list[Any]) -> None:
     steps = bake_steps(bpy.context, two, BakeOptions(frame_start=1, frame_end=9))
-    said = jobs.finished(steps).sentence()
+    said = finished(steps).sentence()
     assert said.startswith("Baked 8 chains of 2 armatures over 9 frames: ")
 
 
@@ -222,7 +223,7 @@ def test_long_work_shows_how_far_it_is_and_stops_without_a_trace(
 def test_ranges_of_their_own(two: list[Any]) -> None:
     """Each armature is matched at its own frames, in one go."""
     asked = [jobs.Asked(two[0], ("shin.L",), [1.0, 2.0]), jobs.Asked(two[1], ("shin.L",), [2.0, 7.0, 8.5])]
-    report = jobs.finished(match_fk.match_fk_steps(bpy.context, asked))
+    report = finished(match_fk.match_fk_steps(bpy.context, asked))
     assert (report.chains, report.frames, report.armatures) == (2, 3, 2)
     frames = [{frame for points in rigs.keys(obj).values() for frame, _ in points} for obj in two]
     assert frames == [{1.0, 2.0}, {2.0, 7.0, 8.5}]
