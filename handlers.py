@@ -7,15 +7,13 @@ Handlers hold no reference to Blender's data between calls.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import bpy
 from bpy.app.handlers import persistent
 
 from .rig import (
-    chains,
-    copies,
     dependency,
     fk_pose,
     history,
@@ -27,6 +25,7 @@ from .rig import (
     overwritten,
     readouts,
     simulations,
+    updates,
     warm_start,
     write,
 )
@@ -107,27 +106,18 @@ def _notice_rigs_that_came(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgrap
         marks.mark_all()
         keyed_fk.note_frame(scene)
     elif depsgraph.id_type_updated('ARMATURE'):
-        for obj in _armatures_in(_updated(depsgraph)):
+        for obj in updates.armatures_in(updates.updated(depsgraph)):
             if not marks.is_known(obj) and marks.has_traces(obj):
                 marks.mark(obj)
-
-
-def _updated(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.ID | None]:
-    """The original data-blocks that an update touched."""
-    return [update.id.original for update in depsgraph.updates if update.id is not None]
-
-
-def _armatures_in(blocks: Sequence[bpy.types.ID | None]) -> list[bpy.types.Object]:
-    return [block for block in blocks if isinstance(block, bpy.types.Object) and block.type == 'ARMATURE']
 
 
 @_stays
 def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Solve the rigs again that an edit touched, themselves or in what their chains hang on."""
-    if live_pause.is_paused() or not _may_matter(depsgraph):
+    if live_pause.is_paused() or not updates.may_matter(depsgraph):
         return
     simulations.forget()
-    touched = _touched_rigs(depsgraph) if _may_touch_rigs(depsgraph) else ()
+    touched = updates.touched_rigs(depsgraph) if updates.may_touch_rigs(depsgraph) else ()
     if not touched:
         return
     frame = scene.frame_current_final
@@ -143,68 +133,6 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
     note = keyed_fk.note_keys if depsgraph.id_type_updated('ACTION') else keyed_fk.note_action
     for obj in rigs:
         note(obj)
-
-
-def _may_matter(depsgraph: bpy.types.Depsgraph) -> bool:
-    is_updated = depsgraph.id_type_updated
-    return is_updated('OBJECT') or is_updated('ARMATURE') or is_updated('ACTION')
-
-
-def _may_touch_rigs(depsgraph: bpy.types.Depsgraph) -> bool:
-    """Whether to look closer: most edits name no armature, and cost what it takes to go through their list once."""
-    is_updated = depsgraph.id_type_updated
-    if is_updated('ACTION') or is_updated('ARMATURE'):
-        return True
-    for update in depsgraph.updates:
-        block = update.id
-        if isinstance(block, bpy.types.Object) and block.type == 'ARMATURE':
-            return True
-    return False
-
-
-def _touched_rigs(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
-    """The watched armatures among what was updated; those that came by duplicating or linking are watched from now on.
-
-    A rig whose target moved is among them, too: its dependency number changed.
-    """
-    updated = _updated(depsgraph)
-    found = _armatures_in(updated)
-    if depsgraph.id_type_updated('ACTION'):
-        found += [obj for obj in marks.rigs() if obj not in found and _plays_one_of(obj, updated)]
-    if depsgraph.id_type_updated('ARMATURE'):
-        marks.names_may_have_changed()
-        edited = {data for data in updated if isinstance(data, bpy.types.Armature)}
-        found += [obj for obj in marks.rigs() if obj.data in edited and obj not in found]
-        for obj in found:
-            if obj.is_editable and obj.mode != 'EDIT':
-                copies.settle(obj)
-    touched = [obj for obj in found if marks.is_known(obj) or marks.has_traces(obj)]
-    was_only_moved = _was_only_moved(depsgraph)
-    for obj in touched:
-        if not (was_only_moved and chains.is_settled(obj)):
-            marks.mark_updated(obj)
-    return touched
-
-
-def _was_only_moved(depsgraph: bpy.types.Depsgraph) -> bool:
-    """Whether objects were moved and nothing else, as a target is that is dragged: set-ups hold as they were read.
-
-    An armature whose dependency number changed is listed with no flag (measured on 4.2, 4.5 and 5.3); any edit of
-    its own has one, new relations list the scene. What has constraints may have had one of them changed.
-    """
-    return all(
-        isinstance(update.id, bpy.types.Object)
-        and not update.is_updated_geometry
-        and not update.is_updated_shading
-        and not (update.is_updated_transform and (update.id.type == 'ARMATURE' or len(update.id.constraints)))
-        for update in depsgraph.updates
-    )
-
-
-def _plays_one_of(obj: bpy.types.Object, updated: Sequence[Any]) -> bool:
-    """Whether a rig's action was edited: Blender tags it alone for a key among others and in a tweaked strip."""
-    anim = obj.animation_data
-    return anim is not None and anim.action is not None and anim.action in updated
 
 
 @_stays
