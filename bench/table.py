@@ -10,6 +10,7 @@ from __future__ import annotations
 import bpy  # isort: skip  (first: mathutils is part of it)
 
 import argparse
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -58,4 +59,6 @@ def _told(rows: list[Row]) -> list[Row]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    status = main()
+    sys.stdout.flush()
+    os._exit(status)  # Blender 4.5 as a package can hang as it leaves (measured)
