@@ -84,10 +84,17 @@ WAYS = {
 
 
 def seen(obj: bpy.types.Object, frames: list[int]) -> dict[int, dict[str, Quaternion]]:
+    """Rotations at frames, but for driven bones, which no chain turns.
+
+    Blender shows those one frame late now and then, where the number that is driven by targets lies beside: 2 to 23 of
+    1,200 frames, with every handler of the extension taken away, too (measured on 4.5).
+    """
+    drivers: Any = obj.animation_data.drivers if obj.animation_data else ()
+    driven = {name for name in obj.pose.bones.keys() if any(f'"{name}"]' in curve.data_path for curve in drivers)}
     found = {}
     for frame in frames:
         rigs.frame_set(frame)
-        found[frame] = rigs.local_rotations(obj)
+        found[frame] = {name: turn for name, turn in rigs.local_rotations(obj).items() if name not in driven}
     return found
 
 
