@@ -90,7 +90,8 @@ def seen(obj: bpy.types.Object, frames: list[int]) -> dict[int, dict[str, Quater
     1,200 frames, with every handler of the extension taken away, too (measured on 4.5).
     """
     drivers: Any = obj.animation_data.drivers if obj.animation_data else ()
-    driven = {name for name in obj.pose.bones.keys() if any(f'"{name}"]' in curve.data_path for curve in drivers)}
+    paths = [curve.data_path for curve in drivers]
+    driven = {bone.name for bone in obj.pose.bones if any(f'"{bone.name}"]' in path for path in paths)}
     found = {}
     for frame in frames:
         rigs.frame_set(frame)
