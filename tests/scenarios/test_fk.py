@@ -86,8 +86,8 @@ WAYS = {
 def seen(obj: bpy.types.Object, frames: list[int]) -> dict[int, dict[str, Quaternion]]:
     """Rotations at frames, but for driven bones, which no chain turns.
 
-    Those are one frame late now and then on a rig with a chain, with every handler of the extension taken away, too,
-    and whether the drivers of its targets are there or not. Why is not known yet.
+    Those are one frame late now and then beside either driver of ``rig/dependency``, with every handler of the
+    extension taken away, too; without the two they are not. Why is not known yet.
     """
     drivers: Any = obj.animation_data.drivers if obj.animation_data else ()
     paths = [curve.data_path for curve in drivers]
