@@ -12,6 +12,7 @@ import bpy  # isort: skip  (first: mathutils is part of it)
 import os
 import sys
 import tempfile
+import traceback
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
@@ -77,4 +78,19 @@ def expect(condition: bool, sentence: str) -> None:
         raise SystemExit(f"install_check: Blender {bpy.app.version_string}: {sentence}")
 
 
-main()
+def leave(status: int) -> None:
+    """End this process at once: as a package Blender can hang or crash as it cleans up (4.5 and 4.2, measured)."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+try:
+    main()
+except SystemExit as reason:
+    print(reason)
+    leave(1)
+except BaseException:
+    traceback.print_exc()
+    leave(1)
+leave(0)
