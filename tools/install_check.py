@@ -90,7 +90,7 @@ try:
 except SystemExit as reason:
     print(reason)
     leave(1)
-except BaseException:
+except Exception:  # noqa: BLE001  (told; and what follows has to end the process)
     traceback.print_exc()
     leave(1)
 leave(0)
