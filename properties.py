@@ -204,8 +204,6 @@ class LimbIKObject(bpy.types.PropertyGroup):
         is_live: bool
         is_control: bool
         version: int
-        dependency: float
-        names: float
         tips: str
     else:
         is_live: BoolProperty(
@@ -218,16 +216,30 @@ class LimbIKObject(bpy.types.PropertyGroup):
         )
         is_control: BoolProperty(options=NOT_ANIMATABLE, override=OVERRIDABLE)
         version: IntProperty(options=NOT_ANIMATABLE, override=OVERRIDABLE)
+        tips: StringProperty(options=NOT_ANIMATABLE, override=OVERRIDABLE)
+
+
+class LimbIKBone(bpy.types.PropertyGroup):
+    """What an armature's first bone holds: the two numbers that ``rig/dependency`` drives."""
+
+    if TYPE_CHECKING:
+        dependency: float
+        names: float
+    else:
         dependency: FloatProperty(options=ANIMATABLE, override=OVERRIDABLE)
         names: FloatProperty(options=ANIMATABLE, override=OVERRIDABLE)
-        tips: StringProperty(options=NOT_ANIMATABLE, override=OVERRIDABLE)
+
+
+GROUPS = ((bpy.types.Object, LimbIKObject), (bpy.types.PoseBone, LimbIKBone))
+"""What gets a group of settings named ``limb_ik``, and which."""
 
 
 def register() -> None:
     """Register every property; called once by the extension."""
-    bpy.utils.register_class(LimbIKObject)
-    objects, pointer = cast(Any, bpy.types.Object), cast(Any, PointerProperty)  # no stubs of what an extension adds
-    objects.limb_ik = pointer(type=LimbIKObject, name="Limb IK", override=OVERRIDABLE)
+    pointer = cast(Any, PointerProperty)  # no stubs of what an extension adds
+    for owner, group in GROUPS:
+        bpy.utils.register_class(group)
+        cast(Any, owner).limb_ik = pointer(type=group, name="Limb IK", override=OVERRIDABLE)
     for spec in SPECS:
         setattr(bpy.types.PoseBone, PREFIX + spec.name, spec.build())
 
@@ -236,5 +248,6 @@ def unregister() -> None:
     """Take every property away again; the values stay in the file."""
     for spec in reversed(SPECS):
         delattr(bpy.types.PoseBone, PREFIX + spec.name)
-    del cast(Any, bpy.types.Object).limb_ik
-    bpy.utils.unregister_class(LimbIKObject)
+    for owner, group in reversed(GROUPS):
+        del cast(Any, owner).limb_ik
+        bpy.utils.unregister_class(group)

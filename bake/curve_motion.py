@@ -68,10 +68,9 @@ def _has_plain_animation(obj: bpy.types.Object) -> bool:
     animation = obj.animation_data
     if animation is None:
         return True
-    own = {dependency.NUMBER_PATH, dependency.NAMES_PATH}
     return (
         not nla.uses_strips(animation)
-        and all(curve.mute or curve.data_path in own for curve in animation.drivers)
+        and all(curve.mute or curve.data_path in dependency.OWN_PATHS for curve in animation.drivers)
         and all(KNOWN_PATH.fullmatch(curve.data_path) for curve in compat.fcurves_of(obj))
     )
 

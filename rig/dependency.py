@@ -4,20 +4,27 @@ A pointer is no dependency for Blender: hidden or excluded targets would be read
 stale. So each rig carries one number driven by all its targets and poles (a sum of
 transforms, no Python), and a muted twin whose variables name every bone that its
 chains mention, because Blender renames bones in drivers but not in texts.
+
+Both lie on the first bone, whichever that is, not on the object: from 4.3 on Blender
+writes the old values of all drivers of an armature object back ("un-share") beside
+those of its bones, as soon as one of its drivers isn't a bone's; a driven bone is then
+late now and then. Within a group of settings they are no channels of that bone, which
+would make Blender pose it after the targets.
 This module must not evaluate a pose.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import bpy
 
 from . import marks, migrate
 from .session import pose_bones
 
-NUMBER_PATH = "limb_ik.dependency"
-NAMES_PATH = "limb_ik.names"
+NUMBER_PATH = "pose.bones[0].limb_ik.dependency"
+NAMES_PATH = "pose.bones[0].limb_ik.names"
+OWN_PATHS = frozenset((NUMBER_PATH, NAMES_PATH))
 # The links of a chain: role -> (setting that names the object or None for the rig itself, setting that names the bone)
 LINKS = {
     "tip": (None, None),
@@ -66,8 +73,8 @@ def tips_of(obj: bpy.types.Object) -> list[Any]:
 def rebuild(obj: bpy.types.Object) -> None:
     """Make the number and the names of a rig anew from its chains; without chains take them away."""
     is_first = _find_driver(obj, NAMES_PATH) is None
-    for path in (NUMBER_PATH, NAMES_PATH):
-        obj.driver_remove(path)
+    for path in OWN_PATHS:
+        _remove_driver(obj, path)
     tips = tips_of(obj)
     if not tips:
         return
@@ -80,14 +87,15 @@ def rebuild(obj: bpy.types.Object) -> None:
 
 def revalidate(obj: bpy.types.Object) -> None:
     """Blender marks drivers of a property that isn't registered as invalid, and leaves it at that."""
-    for path in (NUMBER_PATH, NAMES_PATH):
+    for path in OWN_PATHS:
         curve = _find_driver(obj, path)
         if curve is not None and not curve.driver.is_valid and obj.is_editable:
             curve.driver.is_valid = True
 
 
 def _drive(obj: bpy.types.Object, path: str, links: list[tuple[str, Any]]) -> Any:
-    curve: Any = obj.driver_add(path)
+    drivers: Any = (obj.animation_data or obj.animation_data_create()).drivers  # driver_add would name the bone
+    curve: Any = drivers.new(path)
     curve.driver.type = 'SUM'
     for number, (role, tip) in enumerate(links):
         target, bone_name = _link(obj, tip, role)
@@ -100,6 +108,12 @@ def _drive(obj: bpy.types.Object, path: str, links: list[tuple[str, Any]]) -> An
         variable.targets[0].bone_target = bone_name
         variable.targets[0].transform_space = 'WORLD_SPACE'
     return curve
+
+
+def _remove_driver(obj: bpy.types.Object, path: str) -> None:
+    curve = _find_driver(obj, path)
+    if curve is not None:
+        cast(Any, obj.animation_data).drivers.remove(curve)
 
 
 def _link(obj: bpy.types.Object, tip: Any, role: str) -> tuple[bpy.types.Object | None, str]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import bpy
 
-from . import hanging, marks
+from . import dependency, hanging, marks
 
 BONE_PATH = 'pose.bones["'
 
@@ -57,7 +57,7 @@ def _of_constraints(bone: Any) -> Iterator[Loose]:
 def _of_drivers(obj: Any, bone_names: set[str]) -> Iterator[Loose]:
     for curve in obj.animation_data.drivers if obj.animation_data else ():
         owner = _bone_of(curve.data_path)
-        if curve.mute or curve.data_path.startswith("limb_ik.") or (owner and owner not in bone_names):
+        if curve.mute or curve.data_path in dependency.OWN_PATHS or (owner and owner not in bone_names):
             continue
         for variable in curve.driver.variables:
             for target in variable.targets:

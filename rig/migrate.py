@@ -12,10 +12,25 @@ from typing import Any
 
 from . import marks
 
-VERSION = 1
+VERSION = 2
 """Form of the set-ups that this Limb IK writes."""
 
-STEPS: dict[int, Callable[[Any], None]] = {}
+
+def _drivers_to_first_bone(obj: Any) -> None:
+    """From the object, where they made Blender take drivers of bones late."""
+    drivers: Any = obj.animation_data.drivers if obj.animation_data else None
+    for path in ("limb_ik.dependency", "limb_ik.names"):
+        curve = drivers.find(path) if drivers else None
+        if curve is None:
+            continue
+        if drivers.find(f"pose.bones[0].{path}") is None:
+            curve.data_path = f"pose.bones[0].{path}"
+            curve.driver.is_valid = True
+        else:  # an appended rig has got new ones already
+            drivers.remove(curve)
+
+
+STEPS: dict[int, Callable[[Any], None]] = {1: _drivers_to_first_bone}
 """What brings a set-up of a form to the next one; a form that isn't here needs nothing.
 
 0: set up before the number was kept, the same as 1.

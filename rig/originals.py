@@ -20,7 +20,6 @@ from .session import pose_bones
 BONE_CHANNELS = {"location": 3, "scale": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4}
 Matrices = NDArray[np.float32]
 BONE_PREFIX = 'pose.bones["'
-OWN_PATHS = {dependency.NUMBER_PATH, dependency.NAMES_PATH}
 
 
 def is_shown(depsgraph: bpy.types.Depsgraph) -> bool:
@@ -56,7 +55,7 @@ def copy_animated(evaluated: bpy.types.Object, original: bpy.types.Object) -> No
     """
     _copy_bone_channels(pose_bones(evaluated), pose_bones(original))
     for path, index in channels.animated_paths(original):
-        if not _is_bone_channel(path) and path not in OWN_PATHS:
+        if not _is_bone_channel(path) and path not in dependency.OWN_PATHS:
             _copy_value(evaluated, original, path, index)
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import bpy
@@ -265,23 +264,3 @@ def test_animated_paths_are_those_of_curves_strips_and_drivers() -> None:
     obj.keyframe_insert("location", index=1, frame=1)
     obj.driver_add("scale", 2)
     assert set(channels.animated_paths(obj)) == {("location", 1), (PATH, 0), ("scale", 2)}
-
-
-def milliseconds(function: Callable[[], Any], count: int = 300) -> float:
-    times = []
-    for _ in range(count):
-        start = time.thread_time()
-        function()
-        times.append(time.thread_time() - start)
-    return min(times) * 1e3
-
-
-def test_both_are_cheap_enough_for_every_frame() -> None:
-    obj = armature()
-    for i in range(250):
-        compat.ensure_fcurve(obj, f'pose.bones["bone{i // 4}"].rotation_quaternion', i % 4)
-    key_switch(obj, [(float(frame), float(frame % 2)) for frame in range(200)])
-    assert len(channels.animated_paths(obj)) == 251
-    assert milliseconds(lambda: channels.animated_paths(obj)) < 0.2
-    # Four chains of fifty characters ask it each frame: 8 ms at this bound, some 3 where it is met.
-    assert milliseconds(lambda: channels.boolean_changes(obj, PATH, 96.4, 100.0)) < 0.04

@@ -35,15 +35,15 @@ def save_with_version(tmp_path: Path, version: int) -> str:
 def test_the_first_chain_stamps_its_rig_and_a_rig_without_has_no_number() -> None:
     assert rigs.l2b(name="Bare").limb_ik.version == 0
     obj, _, _ = limb()
-    assert obj.limb_ik.version == 1
+    assert obj.limb_ik.version == migrate.VERSION
     bpy.context.view_layer.objects.active = other = rigs.l2b(name="Other")
     assert bpy.ops.limb_ik.add_chain(armature="Other", tips="lo") == {"FINISHED"}
-    assert other.limb_ik.version == 1
+    assert other.limb_ik.version == migrate.VERSION
 
 
 def test_a_file_without_a_number_is_read_and_gets_one(tmp_path: Path) -> None:
     bpy.ops.wm.open_mainfile(filepath=save_with_version(tmp_path, 0))
-    assert bpy.data.objects["Rig"].limb_ik.version == 1
+    assert bpy.data.objects["Rig"].limb_ik.version == migrate.VERSION
     assert rigs.tip_error(bpy.data.objects["Rig"], "lo", bpy.data.objects["T"]) <= 1e-5
 
 
