@@ -187,9 +187,7 @@ JOINT_SPECS = (
 
 STORE_SPECS = (
     store("root", StringProperty),
-    store("fk", FloatVectorProperty, size=4),
-    store("written", FloatVectorProperty, size=4),
-    store("store_mode", IntProperty, default=0),
+    store("store", FloatVectorProperty, size=9),  # see fk_pose.Store
     store("made_target", BoolProperty),
     store("made_pole", BoolProperty),
 )

@@ -1,14 +1,15 @@
 """The FK pose, kept apart from what IK wrote; raw rotation values in every rotation mode.
 
 Raw values are the numbers of a bone's own rotation channel: four for quaternion and
-axis-angle (angle first), three for Euler, padded to four in the store. This module
-must not solve anything.
+axis-angle (angle first), three for Euler, padded to four in the store. That is one
+property: Blender copies every one of them in each evaluation. This module must not
+solve anything.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import bpy
 import numpy as np
@@ -23,12 +24,47 @@ Raw = tuple[float, ...]
 MODES = ('QUATERNION', 'AXIS_ANGLE', 'XYZ', 'XZY', 'YXZ', 'YZX', 'ZXY', 'ZYX')
 # What the store's mode number says: 0 is "nothing stored", else 1 + index into MODES.
 MODE_NUMBERS = {mode: number for number, mode in enumerate(MODES, start=1)}
+STORE = "limb_ik_store"
 CHANNELS = {'QUATERNION': "rotation_quaternion", 'AXIS_ANGLE': "rotation_axis_angle"}
 WIDTHS = {"rotation_quaternion": 4, "rotation_axis_angle": 4, "rotation_euler": 3}
 # Raw values nearer than this count as the same write: two float32 steps at 1.
 SAME_RAW = 2.5e-7
 # Rotations that went through a change of rotation mode agree to float32 trigonometry.
 SAME_AFTER_CONVERSION = 1e-4
+
+
+class Store(NamedTuple):
+    """What is kept beside a bone. ``number``: of the mode of the raw values, see ``MODE_NUMBERS``; 0: nothing is."""
+
+    number: int
+    fk: Raw
+    written: Raw
+
+
+class Stores(NamedTuple):
+    """``Store`` of many bones, one row each."""
+
+    numbers: NDArray[np.float32]
+    fk: NDArray[np.float32]
+    written: NDArray[np.float32]
+
+
+def store_of(bone: Any) -> Store:
+    """What is kept beside an original pose bone."""
+    values = tuple(bone.limb_ik_store)
+    return Store(int(values[0]), values[1:5], values[5:9])
+
+
+def has_store(bone: Any) -> bool:
+    """Whether FK is kept beside an original pose bone."""
+    return bool(bone.limb_ik_store[0])
+
+
+def read_stores(bones: Any) -> Stores:
+    """What is kept beside all pose bones of an armature object."""
+    found = np.empty((len(bones), 9), np.float32)
+    bones.foreach_get(STORE, found.reshape(-1))
+    return Stores(found[:, 0], found[:, 1:5], found[:, 5:9])
 
 
 def channel(mode: str) -> str:
@@ -79,10 +115,9 @@ def fk_raw(bone: Any) -> Raw:
 
 
 def _fk_beside(bone: Any, raw: Raw) -> Raw:
-    mode, number = bone.rotation_mode, bone.limb_ik_store_mode
+    mode, (number, stored, written) = bone.rotation_mode, store_of(bone)
     if not number:
         return raw
-    stored, written = tuple(bone.limb_ik_fk), tuple(bone.limb_ik_written)
     before = MODES[number - 1]
     if channel(before) == channel(mode):  # from one Euler order to another Blender keeps the three numbers
         return stored[: len(raw)] if is_same(raw, written) else _fk_of_earlier_write(bone, raw)
@@ -99,10 +134,9 @@ def fresh_fk_raw(bone: Any, evaluated: Any, is_overwritten: Callable[[], bool]) 
         evaluated: the evaluated one.
         is_overwritten: whether animation gives every component, asked where one is what IK wrote.
     """
-    raw, number = read_raw(evaluated), bone.limb_ik_store_mode
+    raw, (number, fk, written) = read_raw(evaluated), store_of(bone)
     if not number or channel(MODES[number - 1]) != channel(bone.rotation_mode):
         return raw
-    fk, written = tuple(bone.limb_ik_fk), tuple(bone.limb_ik_written)
     found = fk[: len(raw)] if is_same(raw, written) else tuple(
         own if now == then else now for now, then, own in zip(raw, written, fk, strict=False)
     )  # fmt: skip
@@ -131,23 +165,19 @@ def put_store(bone: Any, place: history.Place, fk: Raw, written: Raw) -> None:
     history.remember(place, fk, written)
     touched.add(place[0])
     padding = (0.0,) * (4 - len(fk))
-    bone.limb_ik_fk = fk + padding
-    bone.limb_ik_written = written + padding
-    number = MODE_NUMBERS[place[2]]
-    if bone.limb_ik_store_mode != number:
-        bone.limb_ik_store_mode = number
+    bone.limb_ik_store = (MODE_NUMBERS[place[2]], *fk, *padding, *written, *padding)
 
 
 def clear_store(bone: Any) -> None:
     """Say that the bone's own value is FK."""
-    if bone.limb_ik_store_mode:
+    if has_store(bone):
         touched.add(bone.id_data.session_uid)
-        bone.limb_ik_store_mode = 0
+        bone.limb_ik_store[0] = 0.0
 
 
 def stored_bones(bones: Any) -> list[int]:
     """Numbers of the pose bones beside which FK is kept."""
-    return np.flatnonzero(_integers(bones, "limb_ik_store_mode")).tolist()
+    return np.flatnonzero(read_stores(bones).numbers).tolist()
 
 
 def _integers(bones: Any, name: str) -> NDArray[np.int32]:
@@ -162,25 +192,27 @@ def restore(obj: bpy.types.Object) -> bool:
     Returns whether a bone changed. The object is tagged then.
     """
     bones = cast(Any, obj.pose).bones
-    stores = _integers(bones, "limb_ik_store_mode")
-    stored = np.flatnonzero(stores)
+    stores = read_stores(bones)
+    stored = np.flatnonzero(stores.numbers)
     if not stored.size:
         return False
     touched.add(obj.session_uid)
-    is_quaternion = not (stores[stored] != MODE_NUMBERS['QUATERNION']).any()
+    is_quaternion = not (stores.numbers[stored] != MODE_NUMBERS['QUATERNION']).any()
     is_quaternion = is_quaternion and not _integers(bones, "rotation_mode")[stored].any()
     is_quaternion = is_quaternion and obj.override_library is None  # bulk writes may be lost there, see raw_pose
-    has_changed = _restore_quaternions(bones, stored) if is_quaternion else _restore_each(bones, stored.tolist())
+    has_changed = (
+        _restore_quaternions(bones, stored, stores) if is_quaternion else _restore_each(bones, stored.tolist())
+    )
     for number in stored.tolist():
-        bones[number].limb_ik_store_mode = 0
+        bones[number].limb_ik_store[0] = 0.0
     if has_changed:
         obj.update_tag(refresh={'OBJECT'})
     return has_changed
 
 
-def _restore_quaternions(bones: Any, stored: NDArray[np.intp]) -> bool:
+def _restore_quaternions(bones: Any, stored: NDArray[np.intp], stores: Stores) -> bool:
     """As ``_restore_each``, in bulk; what is not what was written is told bone by bone."""
-    raw, fk, written = (read_quads(bones, name) for name in ("rotation_quaternion", "limb_ik_fk", "limb_ik_written"))
+    raw, fk, written = read_quads(bones, "rotation_quaternion"), stores.fk, stores.written
     is_written = (np.abs(raw[stored] - written[stored]) <= SAME_RAW).all(axis=1)
     others = stored[~is_written].tolist()
     fk[others] = [_fk_beside(bones[number], tuple(raw[number].tolist())) for number in others] or fk[others]

@@ -63,7 +63,7 @@ def put_fk_into_keys(obj: bpy.types.Object, evaluated: bpy.types.Object, frame: 
     at = cast(bpy.types.AnimData, obj.animation_data).nla_tweak_strip_time_to_scene(frame, invert=True)
     bones = pose_bones(obj)
     before, now = _counts.get(obj.session_uid), _count(obj, curves)
-    stored = [bones[index] for index in setup_of(obj).held if bones[index].limb_ik_store_mode]
+    stored = [bones[index] for index in setup_of(obj).held if fk_pose.has_store(bones[index])]
     by_hand = [bone for bone in stored if not _is_baked(bone, before, now)]
     return sum(_mend_bone(curves, played, bone, at) for bone in by_hand)
 
@@ -102,11 +102,11 @@ def _is_baked(bone: Any, before: _Counts | None, now: _Counts) -> bool:
 
 
 def _mend_bone(curves: Any, played: Any, bone: Any, frame: float) -> bool:
-    mode = bone.rotation_mode
-    if fk_pose.MODES[bone.limb_ik_store_mode - 1] != mode:
+    mode, store = bone.rotation_mode, fk_pose.store_of(bone)
+    if fk_pose.MODES[store.number - 1] != mode:
         return False
     path, found = rotation_path(bone), {}
-    for index, written in enumerate(tuple(bone.limb_ik_written)[: fk_pose.WIDTHS[fk_pose.channel(mode)]]):
+    for index, written in enumerate(store.written[: fk_pose.WIDTHS[fk_pose.channel(mode)]]):
         curve = compat.find_in(curves, path, index)
         key = None if curve is None else _key_at(curve, frame)
         if curve is None or key is None:
@@ -115,10 +115,10 @@ def _mend_bone(curves: Any, played: Any, bone: Any, frame: float) -> bool:
             return False
         found[index] = (curve, key)
     for index, (curve, key) in found.items():
-        _move_key(curve, key, bone.limb_ik_fk[index])
+        _move_key(curve, key, store.fk[index])
         copy = compat.find_in(played, path, index)
         if copy is not None and len(copy.keyframe_points) == len(curve.keyframe_points):
-            _move_key(copy, key, bone.limb_ik_fk[index])
+            _move_key(copy, key, store.fk[index])
     return bool(found)
 
 

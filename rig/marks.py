@@ -149,9 +149,9 @@ def has_traces(obj: bpy.types.Object) -> bool:
     if obj.type != 'ARMATURE' or obj.pose is None:
         return False
     bones = obj.pose.bones
-    numbers = [0] * len(bones)
-    for name in ("limb_ik_solver", "limb_ik_store_mode"):
+    for name, size in (("limb_ik_solver", 1), ("limb_ik_store", 9)):
+        numbers = [0] * (size * len(bones))
         bones.foreach_get(name, numbers)
-        if any(numbers):
+        if any(numbers[::size]):
             return True
     return False

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import marks
+from . import compat, marks
 
 VERSION = 2
 """Form of the set-ups that this Limb IK writes."""
@@ -30,7 +30,22 @@ def _drivers_to_first_bone(obj: Any) -> None:
             drivers.remove(curve)
 
 
-STEPS: dict[int, Callable[[Any], None]] = {1: _drivers_to_first_bone}
+def _pack_stores(obj: Any) -> None:
+    """Three properties of a bone, its FK and what was written, into one."""
+    for bone in obj.pose.bones:
+        values = compat.registered_values(bone)
+        if values.get("limb_ik_store_mode"):
+            bone.limb_ik_store = (values["limb_ik_store_mode"], *values["limb_ik_fk"], *values["limb_ik_written"])
+        for name in ("limb_ik_store_mode", "limb_ik_fk", "limb_ik_written"):
+            values.pop(name, None)
+
+
+def _to_form_2(obj: Any) -> None:
+    _drivers_to_first_bone(obj)
+    _pack_stores(obj)
+
+
+STEPS: dict[int, Callable[[Any], None]] = {1: _to_form_2}
 """What brings a set-up of a form to the next one; a form that isn't here needs nothing.
 
 0: set up before the number was kept, the same as 1.

@@ -10,12 +10,11 @@ from dataclasses import replace
 from typing import Any
 
 import bpy
-import numpy as np
 from mathutils import Vector
 
 from ..solvers import rotations
 from ..solvers.bend_plane import rest_bend_axis
-from . import chain_problems, constrained, dependency, marks
+from . import chain_problems, constrained, dependency, fk_pose, marks
 from .bone_rows import row_of
 from .chain_setup import AXES, ChainSetup, RigSetup, limits_of, matrix_from
 from .loose import loose_of
@@ -50,10 +49,7 @@ def read_setup(obj: bpy.types.Object) -> RigSetup:
 
 
 def _held(obj: bpy.types.Object, found: list[ChainSetup]) -> set[int]:
-    bones = pose_bones(obj)
-    modes = np.empty(len(bones), np.int32)
-    bones.foreach_get("limb_ik_store_mode", modes)
-    held = set(np.flatnonzero(modes).tolist())
+    held = set(fk_pose.stored_bones(pose_bones(obj)))
     for chain in found:
         held.update(chain.turned)
         if chain.end >= 0 and chain.end_rotation != 'KEEP_LOCAL':

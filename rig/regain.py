@@ -54,6 +54,6 @@ def clear_chain(tip: Any) -> None:
 
 def forget_store(bone: Any) -> None:
     """Give a copied bone its FK: it shows what IK wrote into the one it was copied from, and keeps that one's FK."""
-    if bone.limb_ik_store_mode:
+    if fk_pose.has_store(bone):
         setattr(bone, fk_pose.channel(bone.rotation_mode), fk_pose.fk_raw(bone))
         fk_pose.clear_store(bone)

@@ -6,58 +6,63 @@ evaluated objects. This module must not read poses, solve or write.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from itertools import chain as joined
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from .. import marks
 from ..chains import ChainSetup
 from ..hanging import Unmoved
 from ..session import pose_bones
+from .plan import Floats
 
 if TYPE_CHECKING:
     from ..evaluate import Evaluation, Rig
 
 NO_POLE = (float("nan"),) * 3
-UNTURNED = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
-@dataclass(slots=True)
-class Asked:
-    """Chain after chain, in the order of the rigs. Space: world.
+class Asked(NamedTuple):
+    """What chains are asked, one after the other in the order of their rigs. Space: world.
 
     ``settings``: weight, pole angle, softness, largest reach. ``places``: of target and pole, not a number where there
-    is no pole. ``turns``: the target's 3 x 3, row by row; the identity where it turns nothing. ``tails``: length of the
-    lower bone where its tail is the end. ``worlds``: three rows of each rig's matrix.
+    is no pole. ``turns``: the target's 3 x 3; the identity where it turns nothing. ``tails``: length of the lower bone
+    where its tail is the end.
     """
 
-    settings: list[float] = field(default_factory=list)
-    places: list[float] = field(default_factory=list)
-    turns: list[float] = field(default_factory=list)
-    tails: list[float] = field(default_factory=list)
-    worlds: list[float] = field(default_factory=list)
-
-    def add(self, free: Free, tip: Any, chain: ChainSetup, weight: float) -> bool:
-        """Add a chain; False where solving might move its target or pole: then nothing is added."""
-        target = free.world(tip.limb_ik_target, chain.target_key)
-        pole = tip.limb_ik_pole if chain.pole_key is not None else None
-        pole_world = None if pole is None else free.world(pole, chain.pole_key)
-        if target is None or (pole is not None and pole_world is None):
-            return False
-        self.settings += (weight, tip.limb_ik_pole_angle, tip.limb_ik_softness, tip.limb_ik_max_reach)
-        self.places += target.translation[:]
-        self.places += NO_POLE if pole_world is None else pole_world.translation[:]
-        self.turns += _turn_rows(target) if chain.end_rotation == 'TARGET' else UNTURNED
-        self.tails.append(tip.bone.length if chain.end < 0 else 0.0)
-        return True
-
-    def add_world(self, world: Any) -> None:
-        """Add a rig's own matrix."""
-        self.worlds += (*world[0], *world[1], *world[2])
+    settings: Floats
+    places: Floats
+    turns: Floats
+    tails: Floats
 
 
-def _turn_rows(world: Any) -> tuple[float, ...]:
-    x, y, z, _ = world
-    return (*x[:3], *y[:3], *z[:3])
+def ask(tips: list[Any], chains: list[ChainSetup], links: list[Any], weights: list[float]) -> Asked:
+    """Ask chains by their evaluated tips; ``links``: world matrices of target and pole (None: none), two for each."""
+    settings = [
+        weights,
+        [tip.limb_ik_pole_angle for tip in tips],
+        [tip.limb_ik_softness for tip in tips],
+        [tip.limb_ik_max_reach for tip in tips],
+    ]
+    places = [*joined.from_iterable(NO_POLE if link is None else link.translation[:] for link in links)]
+    turns = np.tile(np.identity(3), (len(tips), 1, 1))
+    for column in [column for column, chain in enumerate(chains) if chain.end_rotation == 'TARGET']:
+        turns[column] = links[2 * column].to_3x3()
+    return Asked(
+        settings=np.array(settings).T,
+        places=np.array(places).reshape(-1, 2, 3),
+        turns=turns,
+        tails=np.array([tip.bone.length if chain.end < 0 else 0.0 for tip, chain in zip(tips, chains, strict=True)]),
+    )
+
+
+def links_of(tips: list[Any], has_pole: list[bool]) -> list[Any]:
+    """World matrices of target and pole of chains that reach for objects, as ``ask`` takes them."""
+    targets = [tip.limb_ik_target for tip in tips]
+    poles = [tip.limb_ik_pole if has else None for tip, has in zip(tips, has_pole, strict=True)]
+    pairs = joined.from_iterable(zip(targets, poles, strict=True))
+    return [None if one is None else one.matrix_world for one in pairs]
 
 
 class Free(Unmoved):
@@ -79,6 +84,12 @@ class Free(Unmoved):
             return None
         return evaluated.matrix_world @ pose_bones(evaluated)[bone_name].matrix
 
+    def links(self, tip: Any, chain: ChainSetup) -> tuple[Any, Any] | None:
+        """World matrices of a chain's target and pole (None: it has no pole); None where solving might move one."""
+        target = self.world(tip.limb_ik_target, chain.target_key)
+        pole = None if chain.pole_key is None else self.world(tip.limb_ik_pole, chain.pole_key)
+        return None if target is None or (pole is None and chain.pole_key is not None) else (target, pole)
+
 
 def _is_held(rig: Rig, bone_name: str) -> bool:
     """Whether a chain of the rig turns a bone or one above it."""
@@ -86,8 +97,3 @@ def _is_held(rig: Rig, bone_name: str) -> bool:
     while bone >= 0 and bone not in held:
         bone = rig.setup.parents[bone]
     return bone >= 0
-
-
-def weight_of(tip: Any) -> float:
-    """How much of IK a chain has whose switch isn't keyed."""
-    return float(tip.limb_ik_weight) if tip.limb_ik_use_ik else 0.0

@@ -26,7 +26,7 @@ PLAIN_ENDS = {'KEEP_LOCAL', 'KEEP_FK', 'TARGET'}
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The plain chains of a rig. First axis: chains. ``switches``: data paths of their ``use_ik``.
+    """The plain chains of a rig. First axis: chains. ``tips``: bones; ``switches``: data paths of their ``use_ik``.
 
     ``bones``: upper, lower, end (of a chain without end bone: its lower again); ``parents``: of the upper bone, or the
     number of bones of the rig where it has none. ``offsets``: rest matrix of upper, lower and end in the parent's rest
@@ -38,6 +38,8 @@ class Plan:
     """
 
     chains: tuple[ChainSetup, ...]
+    tips: tuple[int, ...]
+    has_pole: tuple[bool, ...]
     switches: tuple[str, ...]
     bones: Numbers
     parents: Numbers
@@ -77,6 +79,8 @@ def make_plan(setup: RigSetup) -> Plan:
     hinges = [vectors.unit(vectors.as_vec(chain.bend_axis)) for chain in chains]
     return Plan(
         chains=chains,
+        tips=tuple(one.bones[-1] for one in chains),
+        has_pole=tuple(one.pole_key is not None for one in chains),
         switches=tuple(setting_path(one.tip, "use_ik") for one in chains),
         bones=bones,
         parents=np.array([len(setup.names) if one < 0 else one for one in parents], dtype=np.intp),

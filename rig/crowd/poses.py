@@ -18,7 +18,6 @@ from ..session import pose_bones
 from . import stored
 from .fixed import Fixed, Member
 from .plan import Floats
-from .stored import Stored
 from .turn import Modes, Singles, Together
 
 IDENTITY_ROW = np.identity(4).reshape(16)
@@ -59,7 +58,7 @@ def read(members: Sequence[Member], fixed: Fixed) -> tuple[Poses, Together]:
         wanted=seen.evaluated.astype(np.float64),
         is_turned=np.zeros(len(seen.evaluated), np.bool_),
         matrices=seen.matrices,
-        had_store=kept.modes != 0,
+        had_store=kept.numbers != 0,
         kept=kept.written,
     )
     turns = _unit(seen.evaluated)
@@ -93,23 +92,20 @@ def _rows(members: Sequence[Member], fixed: Fixed) -> Iterator[tuple[Member, sli
         yield member, slice(start, after - 1)
 
 
-def _read_stored(members: Sequence[Member], fixed: Fixed) -> Stored:
+def _read_stored(members: Sequence[Member], fixed: Fixed) -> fk_pose.Stores:
     """FK and written rotations as the bones keep them."""
-    modes = np.zeros(fixed.starts[-1], np.int32)
-    fk, written = (np.zeros((fixed.starts[-1], 4), np.float32) for _ in range(2))
+    found = np.zeros((fixed.starts[-1], 9), np.float32)
     for member, row in _rows(members, fixed):
         bones: Any = pose_bones(member.rig.obj)
-        bones.foreach_get("limb_ik_store_mode", modes[row])
-        bones.foreach_get("limb_ik_fk", fk[row].reshape(-1))
-        bones.foreach_get("limb_ik_written", written[row].reshape(-1))
-    return Stored(modes, fk, written)
+        bones.foreach_get(fk_pose.STORE, found[row].reshape(-1))
+    return fk_pose.Stores(found[:, 0], found[:, 1:5], found[:, 5:9])
 
 
-def _is_doubtful(evaluated: Singles, kept: Stored) -> rows.Mask:
+def _is_doubtful(evaluated: Singles, kept: fk_pose.Stores) -> rows.Mask:
     """Bones that may hold what IK wrote instead of FK: stored in another mode, or the same in a component."""
-    is_other = kept.modes != fk_pose.MODE_NUMBERS['QUATERNION']
+    is_other = kept.numbers != fk_pose.MODE_NUMBERS['QUATERNION']
     is_same = ((evaluated == kept.written) & (kept.written != kept.fk)).any(axis=1)
-    return np.asarray((kept.modes != 0) & (is_other | is_same))
+    return np.asarray((kept.numbers != 0) & (is_other | is_same))
 
 
 def _unit(quaternions: Singles) -> Floats:

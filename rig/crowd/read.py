@@ -7,6 +7,7 @@ This module must not solve or write.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from .turn import Together
 
 def read(members: Sequence[Member], fixed: Fixed, asked: Asked) -> tuple[Limbs, Together]:
     """Everything as arrays."""
+    worlds: list[Any] = [member.rig.evaluated.matrix_world for member in members]
     poses, together = crowd_poses.read(members, fixed)
     bones = fixed.bones
     fk = LimbsInFK(
@@ -30,11 +32,11 @@ def read(members: Sequence[Member], fixed: Fixed, asked: Asked) -> tuple[Limbs, 
         locations=np.where(fixed.is_connected[..., None], 0.0, poses.locations[bones]),
         turns=poses.turns[bones],
         scales=poses.scales[bones],
-        tails=np.array(asked.tails),
-        worlds=np.array(asked.worlds).reshape(-1, 3, 4).repeat(fixed.counts, axis=0),
-        places=np.array(asked.places).reshape(-1, 2, 3),
-        target_turns=np.array(asked.turns).reshape(-1, 3, 3),
-        settings=np.array(asked.settings).reshape(-1, 4),
+        tails=asked.tails,
+        worlds=np.array([one[:3] for one in worlds]).repeat(fixed.counts, axis=0),
+        places=asked.places,
+        target_turns=asked.turns,
+        settings=asked.settings,
     )
     return limbs_of(fixed.setups, fk), together
 

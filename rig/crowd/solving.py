@@ -10,19 +10,19 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from functools import partial
 from itertools import compress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import bpy
 import numpy as np
 
 from ...solvers import batch
-from .. import compat, marks, nla, solve_chain
+from .. import marks, solve_chain
 from ..readouts import IDLE
 from . import read, turn
-from .asked import Asked, Free, weight_of
+from .asked import Asked, Free, ask, links_of
 from .fixed import Member, fixed_of
 from .limbs import turned
-from .plan import Plan, plan_of
+from .plan import plan_of
+from .standing import Standing, standing_of
 from .words import Words
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 Node = tuple[marks.Key, str]
 # So many chains are solved together in the time of one by one (measured: 1.3 ms + 0.05 ms a chain, 0.25 ms a chain).
 FEWEST = 6
-# By the rig's session number: plan, action and number of F-curves for which a switch was looked for, and the answer.
-_switches: dict[int, tuple[Plan, int, int, bool]] = {}
 
 
 def solve(run: Evaluation, only: Collection[Node] | None) -> set[Node]:
@@ -51,54 +49,69 @@ def solve(run: Evaluation, only: Collection[Node] | None) -> set[Node]:
     ]
     if sum(len(member.plan.chains) for member in found) < FEWEST:
         return set()
-    free, asked, done = Free(run), Asked(), set[Node]()
-    members = [member for member in found if _ask(asked, member, only, free, done)]
-    if sum(len(member.numbers) for member in members) >= FEWEST:
-        done |= _solve_together(run, members, asked)
+    free, done = Free(run), set[Node]()
+    standing = [(member, standing_of(member, free)) for member in found if member.plan.chains]
+    able = [(member, known) for member, known in standing if _is_able(member, known, free)]
+    tips = [member.rig.bones[bone] for member, _ in able for bone in member.plan.tips]
+    chains = [chain for member, _ in able for chain in member.plan.chains]
+    weights = _weights(run, able, tips)
+    if only is None and min(weights, default=0.0) > 0.0 and all(known.is_still for _, known in able):
+        links = links_of(tips, [has_pole for member, _ in able for has_pole in member.plan.has_pole])
+        for member, _ in able:
+            member.numbers.extend(range(len(member.plan.chains)))
+    else:
+        columns, links = _picked(able, tips, weights, only, free, done)
+        tips, chains = [tips[column] for column in columns], [chains[column] for column in columns]
+        weights = [weights[column] for column in columns]
+    if len(tips) >= FEWEST:
+        members = [member for member, _ in able if member.numbers]
+        done |= _solve_together(run, members, ask(tips, chains, links, weights))
     return done
 
 
-def _ask(asked: Asked, member: Member, only: Collection[Node] | None, free: Free, done: set[Node]) -> bool:
-    """Ask the plain chains of a rig; whether any was. Those without weight are done at once."""
-    run, rig = free.run, member.rig
-    world = rig.evaluated.matrix_world
-    if not member.plan.chains or world.determinant() <= 0.0 or not free.is_free(rig.evaluated):
-        return False
-    may_switch = _may_switch(rig.obj, member.uid, member.plan)
-    for number, chain in enumerate(member.plan.chains):
-        if only is not None and (member.key, chain.tip) not in only:
+def _is_able(member: Member, known: Standing, free: Free) -> bool:
+    """Whether a rig isn't mirrored, and nothing that is solved moves it."""
+    evaluated = member.rig.evaluated
+    return evaluated.matrix_world.determinant() > 0.0 and (known.is_still or free.is_free(evaluated))
+
+
+def _weights(run: Evaluation, able: Sequence[tuple[Member, Standing]], tips: Sequence[Any]) -> list[float]:
+    """How much of IK the plain chains have."""
+    if not any(known.may_switch for _, known in able):
+        return [tip.limb_ik_weight if tip.limb_ik_use_ik else 0.0 for tip in tips]
+    owners = [(member.rig.obj, chain) for member, _ in able for chain in member.plan.chains]
+    pairs = zip(tips, owners, strict=True)
+    return [solve_chain.effective_weight(run, obj, tip, chain) for tip, (obj, chain) in pairs]
+
+
+def _picked(
+    able: Sequence[tuple[Member, Standing]],
+    tips: Sequence[Any],
+    weights: Sequence[float],
+    only: Collection[Node] | None,
+    free: Free,
+    done: set[Node],
+) -> tuple[list[int], list[Any]]:
+    """Columns of the chains that are asked, and two links for each; their numbers are noted with their rigs.
+
+    Those without weight are done at once; those whose target solving might move are left out.
+    """
+    columns: list[int] = []
+    links: list[Any] = []
+    places = [(member, number) for member, _ in able for number in range(len(member.plan.chains))]
+    for column, ((member, number), tip, weight) in enumerate(zip(places, tips, weights, strict=True)):
+        chain = member.plan.chains[number]
+        node = member.key, chain.tip
+        if only is not None and node not in only:
             continue
-        tip = rig.bones[chain.bones[-1]]
-        weight = solve_chain.effective_weight(run, rig.obj, tip, chain) if may_switch else weight_of(tip)
         if weight <= 0.0:
-            run.said[member.key, chain.tip] = IDLE
-            done.add((member.key, chain.tip))
-        elif asked.add(free, tip, chain, weight):
+            free.run.said[node] = IDLE
+            done.add(node)
+        elif (pair := free.links(tip, chain)) is not None:
             member.numbers.append(number)
-    if member.numbers:
-        asked.add_world(world)
-    return bool(member.numbers)
-
-
-def forget() -> None:
-    """An action was edited: look for keyed switches anew."""
-    _switches.clear()
-
-
-def _may_switch(obj: bpy.types.Object, uid: int, plan: Plan) -> bool:
-    """Whether ``use_ik`` of any of these chains may be keyed; asked once per rig, False is certain."""
-    animation = obj.animation_data
-    if animation is None:
-        return False
-    if nla.uses_strips(animation):
-        return True
-    curves = compat.fcurves_of(obj)
-    action = animation.action.session_uid if animation.action else 0
-    known = _switches.get(uid)
-    if known is None or known[0] is not plan or known[1] != action or known[2] != len(curves):
-        is_keyed = any(compat.find_in(curves, path) is not None for path in plan.switches)
-        known = _switches[uid] = plan, action, len(curves), is_keyed
-    return known[3]
+            columns.append(column)
+            links += pair
+    return columns, links
 
 
 def _solve_together(run: Evaluation, members: Sequence[Member], asked: Asked) -> set[Node]:

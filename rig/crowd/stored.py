@@ -8,32 +8,21 @@ FK, and every write puts all of it there again. This module reads and writes no 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple
 
 from .. import fk_pose
 from .fixed import Fixed
-from .turn import Modes, Singles
+
+_last: list[tuple[Fixed, fk_pose.Stores]] = []
 
 
-class Stored(NamedTuple):
-    """What bones keep, one row per bone: the store's mode number, FK, and what was written with it."""
-
-    modes: Modes
-    fk: Singles
-    written: Singles
-
-
-_last: list[tuple[Fixed, Stored]] = []
-
-
-def keep(fixed: Fixed, stored: Stored, uids: Collection[int]) -> None:
+def keep(fixed: Fixed, stored: fk_pose.Stores, uids: Collection[int]) -> None:
     """Note what the bones of the rigs with these session numbers keep from now on."""
     _last[:] = [(fixed, stored)]
     fk_pose.touched.clear()
     fk_pose.touched.update(uid for uid in fixed.columns if uid not in uids)
 
 
-def read_back(fixed: Fixed) -> Stored | None:
+def read_back(fixed: Fixed) -> fk_pose.Stores | None:
     """What was kept last; None where other rigs or set-ups were written then, or since then a bone by itself."""
     if not _last or _last[0][0] is not fixed or not fk_pose.touched.isdisjoint(fixed.columns):
         return None

@@ -69,8 +69,8 @@ def _keep(bones: Sequence[Any], together: Together, change: _Change, rigs: Colle
     """Keep FK beside the bones, and in memory what they keep."""
     _clear(bones, together.fixed, change.is_ours & ~change.is_stored)
     _store(bones, together, change)
-    modes = np.where(change.is_stored, QUATERNION_NUMBER, 0).astype(np.int32)
-    stored.keep(together.fixed, stored.Stored(modes, together.evaluated, change.written), rigs)
+    numbers = np.where(change.is_stored, np.float32(QUATERNION_NUMBER), np.float32(0.0))
+    stored.keep(together.fixed, fk_pose.Stores(numbers, together.evaluated, change.written), rigs)
     history.remember_first(rigs, 'QUATERNION', partial(_first, together, change))
 
 
@@ -112,11 +112,11 @@ def _store(bones: Sequence[Any], together: Together, change: _Change) -> None:
     fixed = together.fixed
     kept = change.is_stored[fixed.held]
     at = fixed.held[kept]
+    stores = np.full((len(at), 9), float(QUATERNION_NUMBER))
+    stores[:, 1:5], stores[:, 5:9] = together.evaluated[at], change.written[at]
     places = zip(fixed.held_by[kept].tolist(), fixed.held_bones[kept].tolist(), strict=True)
-    values = zip(together.evaluated[at].tolist(), change.written[at].tolist(), strict=True)
-    for (rig, number), (fk, raw) in zip(places, values, strict=True):
-        bone = bones[rig][number]
-        bone.limb_ik_store_mode, bone.limb_ik_fk, bone.limb_ik_written = QUATERNION_NUMBER, fk, raw
+    for (rig, number), store in zip(places, stores.tolist(), strict=True):
+        bones[rig][number].limb_ik_store = store
 
 
 def _first(together: Together, change: _Change, uid: int) -> dict[str, tuple[Raw, Raw]]:

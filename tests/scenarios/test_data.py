@@ -142,12 +142,12 @@ def test_lb_17_linked_data_is_never_written_to(tmp_path: Path) -> None:
     path = library(tmp_path)
     linked = link(path)
     shown = {bone.name: tuple(bone.rotation_quaternion) for bone in linked.pose.bones}
-    stored = tuple(rigs.bone(linked, "up").limb_ik_fk)
+    stored = tuple(rigs.bone(linked, "up").limb_ik_store)
     bpy.data.objects["T"].location.x += 0.1
     for frame in (1, 5, 9):
         rigs.frame_set(frame)
     assert {bone.name: tuple(bone.rotation_quaternion) for bone in linked.pose.bones} == shown
-    assert tuple(rigs.bone(linked, "up").limb_ik_fk) == stored
+    assert tuple(rigs.bone(linked, "up").limb_ik_store) == stored
 
 
 GONE = {

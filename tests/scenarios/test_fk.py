@@ -9,7 +9,6 @@ from typing import Any
 
 import bpy
 import pytest
-from limb_ik.rig import dependency
 from mathutils import Quaternion
 
 import rigs
@@ -226,28 +225,3 @@ def test_a_chain_leaves_drivers_of_bones_their_order(tmp_path: Path) -> None:
     graph = path.read_text()
     assert "DRIVER(limb_ik" in graph.replace("pose.bones[0].", "")
     assert "DRIVER_UNSHARE" not in graph
-
-
-@pytest.mark.parametrize("how", ["opened", "appended"])
-def test_drivers_that_lay_on_the_object_move_to_its_first_bone(tmp_path: Path, how: str) -> None:
-    obj, target, _ = limb(weight=1.0)
-    for curve in obj.animation_data.drivers:
-        curve.data_path = curve.data_path.removeprefix("pose.bones[0].")
-    obj.limb_ik.version = 1
-    path = str(tmp_path / "form_1.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path)
-    if how == "opened":
-        bpy.ops.wm.open_mainfile(filepath=path)
-    else:
-        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-        with bpy.data.libraries.load(path) as (source, wanted):
-            wanted.objects = source.objects
-        for one in wanted.objects:
-            bpy.context.scene.collection.objects.link(one)
-        rigs.frame_set(2)
-    obj, target = bpy.data.objects["Rig"], bpy.data.objects["T"]
-    assert sorted(curve.data_path for curve in obj.animation_data.drivers) == sorted(dependency.OWN_PATHS)
-    assert all(curve.driver.is_valid for curve in obj.animation_data.drivers)
-    target.hide_viewport = True
-    rigs.frame_set(13)
-    assert rigs.tip_error(obj, "lo", target) <= 1e-5

@@ -8,6 +8,7 @@ from typing import Any
 
 import bpy
 import pytest
+from limb_ik.rig import fk_pose
 
 import body
 import rigs
@@ -31,8 +32,9 @@ def state() -> tuple[object, ...]:
     for obj in sorted((one for one in bpy.data.objects if one.type == "ARMATURE"), key=lambda one: one.name):
         for bone in obj.pose.bones:
             names = [key for key, _ in bone.bl_rna.properties.items() if key.startswith("limb_ik_")]
-            skipped = {"limb_ik_status", "limb_ik_error", "limb_ik_message", "limb_ik_written"}
+            skipped = {"limb_ik_status", "limb_ik_error", "limb_ik_message", "limb_ik_store"}
             rows.append((bone.name, [str(plain(getattr(bone, key))) for key in sorted(set(names) - skipped)]))
+            rows.append(fk_pose.store_of(bone)[:2])
             rows.append([round(value, 4) for row in rigs.evaluated(obj).pose.bones[bone.name].matrix for value in row])
         rows.append(sorted((path, index, len(points)) for (path, index), points in rigs.keys(obj).items()))
     return tuple(rows)

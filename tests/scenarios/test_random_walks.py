@@ -177,4 +177,4 @@ def test_whatever_the_order(seed: int, steps: list[Step]) -> None:
     walk.tip.limb_ik_mute = True
     rigs.update()
     for bone in walk.obj.pose.bones:
-        assert bone.limb_ik_store_mode == 0
+        assert not fk_pose.has_store(bone)

@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 import pytest
-from limb_ik.rig import migrate
+from limb_ik.rig import compat, dependency, fk_pose, migrate
 
 import rigs
 
@@ -68,6 +68,50 @@ def test_every_step_is_taken_once_on_load_and_on_append(tmp_path: Path, monkeypa
     rigs.frame_set(3)
     assert steps == [(1, "Rig"), (2, "Rig")]
     assert rigs.tip_error(bpy.data.objects["Rig"], "lo", bpy.data.objects["T"]) <= 1e-5
+
+
+def as_form_1(obj: bpy.types.Object) -> None:
+    """Drivers on the object, and three properties for what is kept beside a bone."""
+    for curve in obj.animation_data.drivers:
+        curve.data_path = curve.data_path.removeprefix("pose.bones[0].")
+    for bone in obj.pose.bones:
+        number, fk, written = fk_pose.store_of(bone)
+        values = compat.registered_values(bone)
+        values.pop("limb_ik_store", None)
+        if number:
+            values["limb_ik_store_mode"], values["limb_ik_fk"], values["limb_ik_written"] = number, fk, written
+    obj.limb_ik.version = 1
+
+
+@pytest.mark.parametrize("how", ["opened", "appended"])
+def test_a_set_up_of_form_1_keeps_its_drivers_and_its_fk(tmp_path: Path, how: str) -> None:
+    obj, _, _ = limb()
+    rigs.turn(obj, "up", "X", 0.3)
+    rigs.update()
+    assert fk_pose.has_store(rigs.bone(obj, "up"))
+    as_form_1(obj)
+    path = str(tmp_path / "form_1.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    if how == "opened":
+        bpy.ops.wm.open_mainfile(filepath=path)
+    else:
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+        with bpy.data.libraries.load(path) as (source, wanted):
+            wanted.objects = source.objects
+        for one in wanted.objects:
+            bpy.context.scene.collection.objects.link(one)
+        rigs.frame_set(2)
+    obj, target = bpy.data.objects["Rig"], bpy.data.objects["T"]
+    assert sorted(curve.data_path for curve in obj.animation_data.drivers) == sorted(dependency.OWN_PATHS)
+    assert all(curve.driver.is_valid for curve in obj.animation_data.drivers)
+    assert not set(compat.registered_values(rigs.bone(obj, "up")).keys()) & {"limb_ik_fk", "limb_ik_written"}
+    target.hide_viewport = True
+    target.location = (0.5, -0.3, 1.25)
+    rigs.update()
+    assert rigs.tip_error(obj, "lo", target) <= 1e-5
+    rigs.bone(obj, "lo").limb_ik_mute = True
+    rigs.update()
+    assert rigs.bone(obj, "up").rotation_quaternion.angle == pytest.approx(0.3, abs=1e-6)
 
 
 def test_a_newer_set_up_is_named_and_left_alone(tmp_path: Path) -> None:

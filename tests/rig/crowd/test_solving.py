@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable
 
 import bpy
 import pytest
-from limb_ik.rig import compat, overwritten
+from limb_ik.rig import compat, fk_pose, overwritten
 from limb_ik.rig.crowd import solving as crowd
 from mathutils import Euler, Vector
 
@@ -173,10 +174,58 @@ def test_keyed_rigs_need_no_restore_until_a_curve_goes(fewest: int, monkeypatch:
     for frame in (2, 3, 4):
         rigs.frame_set(frame)
     assert overwritten.is_likely(arm)
-    assert arm.pose.bones["up"].limb_ik_store_mode
+    assert fk_pose.has_store(arm.pose.bones["up"])
     curves = compat.fcurves_of(arm)
     for number in (0, 2):
         curves.find('pose.bones["up"].rotation_quaternion', index=number).mute = True
     tip.limb_ik_use_ik = False
     rigs.frame_set(4)
     assert rigs.local_distance(rigs.local_rotations(arm), fk) < SAME
+
+
+def hang_on_hand(target: bpy.types.Object, arm: bpy.types.Object) -> None:
+    target.parent, target.parent_type, target.parent_bone = arm, 'BONE', "hand"
+
+
+def hold_by_hand(target: bpy.types.Object, arm: bpy.types.Object) -> None:
+    constraint = target.constraints.new('COPY_LOCATION')
+    constraint.target, constraint.subtarget = arm, "hand"
+
+
+def key_switch(target: bpy.types.Object, arm: bpy.types.Object) -> None:
+    other = next(one for one in bpy.data.objects if one.type == "ARMATURE" and one != arm)
+    other.pose.bones["lo"].limb_ik_blend_time = 1.0
+    for frame, is_on in ((1, False), (4, True)):
+        other.pose.bones["lo"].limb_ik_use_ik = is_on
+        other.pose.bones["lo"].keyframe_insert("limb_ik_use_ik", frame=frame)
+
+
+def point_at_bone(target: bpy.types.Object, arm: bpy.types.Object) -> None:
+    other = next(one for one in bpy.data.objects if one.type == "ARMATURE" and one != arm)
+    other.pose.bones["lo"].limb_ik_target, other.pose.bones["lo"].limb_ik_target_bone = arm, "hand"
+
+
+@pytest.mark.parametrize("is_updated", [False, True])
+@pytest.mark.parametrize("edit", [hang_on_hand, hold_by_hand, key_switch, point_at_bone])
+def test_what_a_script_hangs_elsewhere_is_seen_at_once(
+    edit: Callable[..., None], is_updated: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between two frames, without an update; what is remembered of the crowd no longer holds."""
+    monkeypatch.setattr(crowd, "FEWEST", 1)
+    made = crowd_of(2, 3)
+    for arm in made:
+        arm.pose.bones["lo"].limb_ik_weight = 1.0
+        arm.scale = (1.0, 1.0, 1.0)
+    follower = bpy.data.objects["T1"]
+    follower.animation_data_clear()
+    rigs.frame_set(3)
+    rigs.frame_set(4)
+    edit(follower, made[0])
+    if is_updated:
+        rigs.update()
+    together = poses(made, 5)
+    with monkeypatch.context() as patched:
+        patched.setattr(crowd, "FEWEST", 10**6)
+        single = poses(made, 5)
+    for a, b in zip(together, single, strict=True):
+        assert rigs.local_distance(a, b) < SAME

@@ -6,7 +6,7 @@ from typing import Any
 
 import bpy
 import pytest
-from limb_ik.rig import originals
+from limb_ik.rig import fk_pose, originals
 from limb_ik.rig.crowd import poses, stored
 from limb_ik.rig.crowd.words import Words
 from mathutils import Euler, Quaternion
@@ -70,10 +70,11 @@ def test_what_bones_keep_is_right_and_is_not_read_back(monkeypatch: pytest.Monke
     for arm, fk in zip(made, expected, strict=True):
         for name in ("up", "lo"):
             pose_bone = arm.pose.bones[name]
-            assert pose_bone.limb_ik_store_mode == 1
-            kept = Quaternion(pose_bone.limb_ik_fk).normalized()  # curves give it no unit length
+            number, stored_fk, written = fk_pose.store_of(pose_bone)
+            assert number == 1
+            kept = Quaternion(stored_fk).normalized()  # curves give it no unit length
             assert tuple(kept) == pytest.approx(tuple(fk[name]), abs=SAME)
-            assert tuple(pose_bone.limb_ik_written) == tuple(pose_bone.rotation_quaternion)
+            assert written == tuple(pose_bone.rotation_quaternion)
         arm.limb_ik.is_live = False
     rigs.update()
     for arm, fk in zip(made, expected, strict=True):
@@ -88,7 +89,7 @@ def test_an_edit_between_frames_has_it_read_again(monkeypatch: pytest.MonkeyPatc
     reads = counted(monkeypatch, poses, "_read_stored")
     rigs.frame_set(4)
     assert len(reads) == 1
-    assert made[2].pose.bones["up"].limb_ik_store_mode == 1
+    assert fk_pose.has_store(made[2].pose.bones["up"])
 
 
 def test_a_store_that_was_emptied_unseen_is_whole_after_the_next_frame() -> None:
@@ -97,9 +98,9 @@ def test_a_store_that_was_emptied_unseen_is_whole_after_the_next_frame() -> None
     expected = fk_of(made, 5)
     rigs.frame_set(4)
     pose_bone = made[1].pose.bones["up"]
-    pose_bone.limb_ik_store_mode, pose_bone.limb_ik_fk = 0, (1.0, 0.0, 0.0, 0.0)
+    pose_bone.limb_ik_store = (0.0, 1.0, 0.0, 0.0, 0.0, *pose_bone.limb_ik_store[5:])
     rigs.frame_set(5)
-    assert pose_bone.limb_ik_store_mode == 1
+    assert fk_pose.has_store(pose_bone)
     made[1].limb_ik.is_live = False
     rigs.update()
     assert rigs.local_distance(rigs.local_rotations(made[1]), expected[1]) < SAME
