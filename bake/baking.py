@@ -14,11 +14,12 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..rig import fk_pose, marks, needs, setup
+from ..rig import fk_pose, marks, needs
 from ..rig.compat import animation_range
 from ..rig.data_paths import rotation_path
 from ..rig.errors import LimbIKError
 from ..rig.session import pose_bones
+from ..rig.setting_up import setup
 from . import keyed, keys, parts
 from .few_keys import FewKeys, few_keys
 from .key_table import Floats

@@ -1,6 +1,6 @@
 """Set-up on armatures that move: the motion goes on when chains are added.
 
-Joins ``rig/setup.py`` with the keys of match. ``FK`` makes target and pole offsets on the
+Joins ``rig/setting_up/setup.py`` with the keys of match. ``FK`` makes target and pole offsets on the
 motion, ``KEYS`` keys them along it, ``STILL`` leaves them where the current frame has them.
 """
 
@@ -13,14 +13,15 @@ from typing import Any
 import numpy as np
 from mathutils import Quaternion
 
-from ..rig import compat, rigify, setup
-from ..rig.bend import BendSample, bend_axis_from_motion
+from ..rig import compat
 from ..rig.bone_rows import row_up
 from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation
 from ..rig.match import rig_of
 from ..rig.sampling import sample
-from ..rig.setup import ChainPlan
+from ..rig.setting_up import rigify, setup
+from ..rig.setting_up.bend import BendSample, bend_axis_from_motion
+from ..rig.setting_up.setup import ChainPlan
 from .match_range import match_ik
 from .options import BakeOptions
 from .plan import frames_of

@@ -13,11 +13,12 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..rig import channels, setup
+from ..rig import channels
 from ..rig.chains import setup_of
 from ..rig.compat import animation_range
 from ..rig.data_paths import rotation_path, setting_path
 from ..rig.errors import LimbIKError
+from ..rig.setting_up import setup
 from .key_table import SAME_FRAME
 from .options import BakeOptions
 from .reading import Work, bones_of

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ..rig import setup
 from ..rig.chains import ChainSetup
 from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation
 from ..rig.sampling import sample
 from ..rig.sentences import counted
+from ..rig.setting_up import setup
 from ..solvers import holding, rows
 from ..solvers.contacts import Floats, Span
 from ..solvers.holding import Held, Path

@@ -31,9 +31,9 @@ sys.modules["limb_ik"] = limb_ik
 spec.loader.exec_module(limb_ik)
 
 from limb_ik.bake import contacts, grounding, planting  # noqa: E402
-from limb_ik.rig import setup  # noqa: E402
 from limb_ik.rig.errors import LimbIKError  # noqa: E402
 from limb_ik.rig.ground import Ground  # noqa: E402
+from limb_ik.rig.setting_up import setup  # noqa: E402
 
 import walkers  # noqa: E402
 

@@ -21,9 +21,9 @@ from ..rig.chains import setup_of, tips
 from ..rig.errors import LimbIKError
 from ..rig.limb_finding.skeleton import Limb, rest_skeleton
 from ..rig.limbs import find_limbs
-from ..rig.selection import plan_for
 from ..rig.session import current_scene, pose_bones
-from ..rig.setup import ChainPlan
+from ..rig.setting_up.selection import plan_for
+from ..rig.setting_up.setup import ChainPlan
 from .bone_names import bone_named, bones_of_chain, chain_length
 from .drivers import refuse_blocked_drivers
 from .setup_file import read_setup

@@ -12,7 +12,7 @@ import bpy
 from mathutils import Euler, Vector
 
 from ..rig.session import current_scene, pose_bones
-from ..rig.setup import add_chains, limb_plans
+from ..rig.setting_up.setup import add_chains, limb_plans
 from .figure import Colour, floor, light_stage, paint
 from .picture import View
 from .stage import Scene, end_missed, figure, length_of

@@ -12,7 +12,7 @@ import bpy
 from mathutils import Vector
 
 from ..rig.session import evaluated, pose_bones
-from ..rig.setup import ChainPlan
+from ..rig.setting_up.setup import ChainPlan
 from .figure import BALL, BODY, LIMB, REACHING, Colour, floor, light_stage, material_of, sphere
 from .picture import View
 from .stage import Scene, chain_on, figure, length_of, moving_ball

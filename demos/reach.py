@@ -12,7 +12,7 @@ import bpy
 from mathutils import Vector
 
 from ..rig.session import pose_bones
-from ..rig.setup import ChainPlan
+from ..rig.setting_up.setup import ChainPlan
 from .figure import dress
 from .picture import View
 from .stage import BALL_RADIUS, Scene, chain_on, end_missed, length_of, moving_ball

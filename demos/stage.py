@@ -15,7 +15,7 @@ from mathutils import Vector
 
 from ..rig.bone_rows import row_of
 from ..rig.session import current_scene, evaluated, pose_bones
-from ..rig.setup import ChainPlan, add_chain
+from ..rig.setting_up.setup import ChainPlan, add_chain
 from .figure import BALL, Colour, hang, material_of, sphere
 from .picture import View
 

@@ -11,7 +11,7 @@ import bpy
 from mathutils import Vector
 
 from ..rig.session import current_view_layer
-from ..rig.setup import ChainPlan
+from ..rig.setting_up.setup import ChainPlan
 from .figure import Colour, floor, light_stage
 from .picture import View
 from .stage import Scene, chain_on, end_missed, figure, length_of, moving_ball

@@ -21,7 +21,7 @@ from ..bake.options import BakeOptions
 from ..files.opening import make_folder, save_file
 from ..files.quiet import blender_chatter
 from ..rig.session import current_scene, evaluated, pose_bones
-from ..rig.setup import limb_plans
+from ..rig.setting_up.setup import limb_plans
 from ..solvers.blending import effective_weight
 from .figure import dress
 from .picture import pose_strip

@@ -17,9 +17,9 @@ import addon_utils
 import bpy
 
 from ..rig import compat
-from ..rig.controls import COLLECTION
 from ..rig.errors import LimbIKError
 from ..rig.session import armature_data, current_scene, current_view_layer
+from ..rig.setting_up.controls import COLLECTION
 from .bvh_export import write_bvh
 from .gltf_rate import frame_rate
 

@@ -9,9 +9,9 @@ from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 
 from .. import properties
 from ..bake import motion
-from ..rig import active, rigify, selection
 from ..rig.sentences import listed, sentence
-from ..rig.setup import ChainPlan
+from ..rig.setting_up import active, rigify, selection
+from ..rig.setting_up.setup import ChainPlan
 from .arguments import OnArmature, split_names
 from .new_chains import NewChains
 

@@ -8,9 +8,10 @@ import bpy
 from bpy.props import BoolProperty, CollectionProperty, StringProperty
 
 from ..bake import motion
-from ..rig import limbs, rigify, setup
+from ..rig import limbs
 from ..rig.errors import LimbIKError
 from ..rig.sentences import counted, listed, sentence
+from ..rig.setting_up import rigify, setup
 from .add_chain import switched
 from .arguments import OnArmature
 from .new_chains import NewChains

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.props import BoolProperty, StringProperty
 
-from ..rig import active, setup
 from ..rig.chains import tips as tips_of_rig
 from ..rig.errors import LimbIKError
 from ..rig.sentences import sentence
+from ..rig.setting_up import active, setup
 
 NO_ARMATURE_IN_FILE = "There is no armature in this file"
 NOT_AN_ARMATURE = "Make an armature active, or a target of one"

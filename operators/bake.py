@@ -10,7 +10,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from ..bake.baking import bake_steps
 from ..bake.options import BakeOptions
 from ..bake.steps import Steps
-from ..rig import active
+from ..rig.setting_up import active
 from .in_steps import InSteps
 from .on_rigs import OnRigs
 from .over_range import OverRange

@@ -6,8 +6,8 @@ from typing import Any
 
 import bpy
 
-from ..rig.convert import convert_constraints
 from ..rig.sentences import counted, listed
+from ..rig.setting_up.convert import convert_constraints
 from .arguments import OnArmature, TipsArgument, split_names
 
 

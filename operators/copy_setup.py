@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.props import BoolProperty, StringProperty
 
-from ..rig import active
-from ..rig.copy_setup import copy_setup
 from ..rig.errors import LimbIKError
 from ..rig.sentences import counted
+from ..rig.setting_up import active
+from ..rig.setting_up.copy_setup import copy_setup
 from .arguments import OnChains, for_each, split_names
 
 

@@ -12,8 +12,8 @@ from ..bake.jobs import Asked
 from ..bake.match_fk import match_fk_here, match_fk_steps
 from ..bake.match_range import MatchReport, match_ik_here, match_ik_steps
 from ..bake.steps import Steps
-from ..rig import active
 from ..rig.sentences import counted
+from ..rig.setting_up import active
 from .in_steps import InSteps
 from .on_rigs import OnRigs
 from .over_range import OverRange

@@ -6,8 +6,8 @@ from typing import Any
 
 import bpy
 
-from ..rig import mirror
 from ..rig.sentences import listed
+from ..rig.setting_up import mirror
 from .arguments import OnChains, for_each
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..rig import active, setup
 from ..rig.chains import tips as tips_of_rig
 from ..rig.sentences import listed
+from ..rig.setting_up import active, setup
 from .arguments import OnChains
 
 Asked = tuple[Any, list[str]]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.props import BoolProperty
 
-from ..rig import setup
 from ..rig.sentences import listed
+from ..rig.setting_up import setup
 from .arguments import OnChains, check_tips
 
 

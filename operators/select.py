@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.props import EnumProperty
 
-from ..rig import active, select_controls
 from ..rig.sentences import listed
+from ..rig.setting_up import active, select_controls
 from .arguments import OnChains, check_tips
 
 WHAT = (

@@ -6,8 +6,8 @@ from typing import Any
 
 import bpy
 
-from ..rig.limits_from import take_limits
 from ..rig.sentences import listed
+from ..rig.setting_up.limits_from import take_limits
 from .arguments import OnChains
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from . import controls, dependency, marks
+from . import dependency, marks
 from .chain_setup import CHAIN_SETTINGS, JOINT_SETTINGS
+from .setting_up import controls
 
 # What a chain is asked to do; not what it hangs on, where it was set up, or what was made for it.
 CARRIED = (

@@ -13,10 +13,11 @@ from typing import Any
 
 import bpy
 
-from . import dependency, marks, mirror
+from . import dependency, marks
 from .bone_rows import row_of
 from .regain import clear_chain, forget_store
 from .session import pose_bones
+from .setting_up import mirror
 
 
 def settle(obj: bpy.types.Object) -> bool:

@@ -16,7 +16,7 @@ import pytest
 from limb_ik.cli import entry as cli
 from limb_ik.cli import jobs as cli_jobs
 from limb_ik.files import opening as files
-from limb_ik.rig import setup
+from limb_ik.rig.setting_up import setup
 from mathutils import Quaternion
 
 import children

@@ -15,8 +15,8 @@ import pytest
 from limb_ik.files import formats as file_formats
 from limb_ik.files import opening as files
 from limb_ik.files.gltf_rate import DEFAULT_RATE, frame_rate
-from limb_ik.rig.controls import COLLECTION
 from limb_ik.rig.errors import LimbIKError
+from limb_ik.rig.setting_up.controls import COLLECTION
 from mathutils import Matrix, Quaternion
 
 import rigs

@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 
 from ..bake import contact_markers
-from ..rig import active
+from ..rig.setting_up import active
 from . import words
 from .panel import InSidebar
 

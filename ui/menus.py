@@ -10,7 +10,7 @@ from typing import Any
 
 import bpy
 
-from ..rig import active
+from ..rig.setting_up import active
 
 
 class LIMB_IK_MT_chain(bpy.types.Menu):

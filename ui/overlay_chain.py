@@ -13,7 +13,8 @@ from typing import Any
 
 from mathutils import Matrix, Vector
 
-from ..rig import active, chains, compat, marks, select_controls
+from ..rig import chains, compat, marks
+from ..rig.setting_up import active, select_controls
 from . import overlay_shapes as shapes
 from .overlay_shapes import Part, Shape
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from .. import preferences
-from ..rig import active, compat, render_lock
+from ..rig import compat, render_lock
 from ..rig.sentences import sentence
+from ..rig.setting_up import active
 from . import words
 
 CATEGORY = "Limb IK"

@@ -6,7 +6,7 @@ from typing import Any
 
 import bpy
 
-from ..rig import active
+from ..rig.setting_up import active
 from .panel import InSidebar
 
 POLE_SOLVERS = {'TWO_BONE', 'LEG', 'FABRIK'}

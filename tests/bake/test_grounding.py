@@ -10,9 +10,9 @@ import bpy
 import pytest
 from limb_ik.bake import grounding
 from limb_ik.bake.grounding import GroundOptions
-from limb_ik.rig import setup
 from limb_ik.rig.errors import LimbIKError
 from limb_ik.rig.ground import Ground
+from limb_ik.rig.setting_up import setup
 from mathutils import Vector
 
 import rigs

@@ -9,8 +9,8 @@ import bpy
 import pytest
 from limb_ik.bake import contact_markers, contacts, match_range, planting
 from limb_ik.bake.contacts import Contact
-from limb_ik.rig import setup
 from limb_ik.rig.errors import LimbIKError
+from limb_ik.rig.setting_up import setup
 from mathutils import Euler, Vector
 
 import rigs

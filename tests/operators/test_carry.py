@@ -8,8 +8,9 @@ from typing import Any
 
 import bpy
 import pytest
-from limb_ik.rig import compat, mirror
+from limb_ik.rig import compat
 from limb_ik.rig.chains import limits_of, tips
+from limb_ik.rig.setting_up import mirror
 from limb_ik.solvers import joint_limits
 from limb_ik.solvers.rotations import Quat
 from mathutils import Matrix, Quaternion, Vector

@@ -8,8 +8,8 @@ import bpy
 import pytest
 from limb_ik.bake.baking import bake
 from limb_ik.bake.options import BakeOptions
-from limb_ik.rig import active, setup
 from limb_ik.rig.errors import LimbIKError
+from limb_ik.rig.setting_up import active, setup
 
 import rigs
 

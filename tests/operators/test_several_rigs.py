@@ -12,7 +12,7 @@ from limb_ik.bake.baking import bake_steps
 from limb_ik.bake.options import BakeOptions
 from limb_ik.bake.steps import finished
 from limb_ik.operators.match import LIMB_IK_OT_match_fk, LIMB_IK_OT_match_ik
-from limb_ik.rig import active
+from limb_ik.rig.setting_up import active
 
 import rigs
 from body import body_bones

@@ -15,7 +15,8 @@ from typing import Any
 import bpy
 import pytest
 from limb_ik import operators, ui
-from limb_ik.rig import active, chains, marks
+from limb_ik.rig import chains, marks
+from limb_ik.rig.setting_up import active
 
 import rigs
 from body import body_bones

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import chains, dependency, marks
-from .bone_rows import row_of
-from .chains import RigSetup
+from .. import chains, dependency, marks
+from ..bone_rows import row_of
+from ..chains import RigSetup
 
 
 def active_armature(context: Any) -> Any:

@@ -10,8 +10,9 @@ from typing import Any
 
 import bpy
 
-from . import active, compat
-from .errors import LimbIKError
+from .. import compat
+from ..errors import LimbIKError
+from . import active
 
 
 def is_control_active(context: Any, obj: Any) -> bool:

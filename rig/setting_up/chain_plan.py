@@ -1,7 +1,7 @@
 """What a chain is to be, before it is added, and the guesses that a plan leaves open.
 
 Limbs get their solver, bones and hinge from the skeleton at rest. This module must not
-change anything; ``rig/setup`` carries a plan out.
+change anything; ``rig/setting_up/setup`` carries a plan out.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from typing import Any, cast
 import bpy
 from mathutils import Vector
 
-from . import bend, chains, constrained, limbs
-from .bone_rows import row_of, row_up
-from .errors import LimbIKError
-from .limbs import Limb
-from .session import pose_bones
+from .. import chains, constrained, limbs
+from ..bone_rows import row_of, row_up
+from ..errors import LimbIKError
+from ..limbs import Limb
+from ..session import pose_bones
+from . import bend
 
 logger = logging.getLogger(__name__)
 

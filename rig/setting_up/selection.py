@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from . import compat, limbs
-from .errors import LimbIKError
-from .limb_finding.names import words
+from .. import compat, limbs
+from ..errors import LimbIKError
+from ..limb_finding.names import words
 from .setup import ChainPlan
 
 # What solver='AUTO' takes for bones that look at something, in either kind of selection.

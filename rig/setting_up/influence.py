@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from . import channels, compat
-from .data_paths import setting_path
+from .. import channels, compat
+from ..data_paths import setting_path
 
 POINT_VALUES = (("co", 2), ("handle_left", 2), ("handle_right", 2))
 POINT_ENUMS = ("interpolation", "easing", "handle_left_type", "handle_right_type")

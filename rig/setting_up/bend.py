@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from mathutils import Matrix, Quaternion, Vector
 
-from .body_axes import BodyAxes, body_axes, body_forward, cross, end_point
-from .limb_finding.skeleton import Kind, Limb, RestBone, Skeleton
+from ..body_axes import BodyAxes, body_axes, body_forward, cross, end_point
+from ..limb_finding.skeleton import Kind, Limb, RestBone, Skeleton
 
 __all__ = [
     "BendSample",

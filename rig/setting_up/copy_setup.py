@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from . import carry, chains, marks, setup
-from .bone_rows import row_of, row_up
-from .errors import LimbIKError
+from .. import carry, chains, marks
+from ..bone_rows import row_of, row_up
+from ..errors import LimbIKError
+from . import setup
 from .setup import ChainPlan
 
 

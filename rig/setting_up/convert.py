@@ -16,16 +16,17 @@ from typing import Any
 
 from mathutils import Vector
 
-from ..solvers import rotations
-from . import carry, chains, channels, fk_pose, influence, marks, match, posed_chain, setup, solve_chain
-from .bone_rows import row_of
-from .data_paths import rotation_path
-from .errors import LimbIKError
+from ...solvers import rotations
+from .. import carry, chains, channels, fk_pose, marks, match, posed_chain, solve_chain
+from ..bone_rows import row_of
+from ..data_paths import rotation_path
+from ..errors import LimbIKError
+from ..spaces import to_armature
+from . import influence, setup
 from .limits_from import limits_from_ik, limits_from_rotation
 from .muting import Muted, is_local_limit, mute, other_constraint
 from .native_pose import aim_along, miss, row, seen_rotations, with_hinge
 from .setup import ChainPlan
-from .spaces import to_armature
 
 # Radians beyond a limit that are rounding of the pose.
 BEYOND = 1e-3

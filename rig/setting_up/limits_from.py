@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from . import active, marks
-from .errors import LimbIKError
+from .. import marks
+from ..errors import LimbIKError
+from . import active
 
 AXES = "xyz"
 UNIT_AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}

@@ -16,9 +16,9 @@ from typing import Any, cast
 import bpy
 from mathutils import Matrix
 
-from . import marks
-from .errors import LimbIKError
-from .session import armature_data, pose_bones
+from .. import marks
+from ..errors import LimbIKError
+from ..session import armature_data, pose_bones
 
 COLLECTION = "Limb IK Controls"
 # Of empties where the viewport's wires have objects' colours; of bones one of Blender's colour sets.

@@ -11,9 +11,10 @@ from typing import Any
 import bpy
 from mathutils import Matrix, Vector
 
-from . import carry, chains, marks, setup
-from .bone_rows import row_of, row_up
-from .errors import LimbIKError
+from .. import carry, chains, marks
+from ..bone_rows import row_of, row_up
+from ..errors import LimbIKError
+from . import setup
 from .setup import ChainPlan
 from .sides import other_side
 

@@ -7,7 +7,9 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from limb_ik.rig.bend import (
+from limb_ik.rig.limb_finding.skeleton import Kind, Limb, RestBone
+from limb_ik.rig.limbs import find_limbs
+from limb_ik.rig.setting_up.bend import (
     BendSample,
     BodyAxes,
     bend_axis,
@@ -17,11 +19,9 @@ from limb_ik.rig.bend import (
     body_forward,
     to_bone,
 )
-from limb_ik.rig.limb_finding.skeleton import Kind, Limb, RestBone
-from limb_ik.rig.limbs import find_limbs
 from mathutils import Euler, Matrix, Quaternion, Vector
 
-from .naming import CONVENTIONS, Convention, skeleton
+from ..naming import CONVENTIONS, Convention, skeleton
 
 FORWARD, UP = Vector((0.0, -1.0, 0.0)), Vector((0.0, 0.0, 1.0))
 FLOAT32 = 2e-6

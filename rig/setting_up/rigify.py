@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import compat, fk_pose
-from .errors import LimbIKError
+from .. import compat, fk_pose
+from ..errors import LimbIKError
 from .setup import ChainPlan
 
 SWITCH = "IK_FK"

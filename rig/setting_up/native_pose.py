@@ -11,9 +11,9 @@ from typing import Any
 
 from mathutils import Matrix
 
-from ..solvers import rotations
-from . import chains, fk_pose, marks
-from .bone_rows import row_up
+from ...solvers import rotations
+from .. import chains, fk_pose, marks
+from ..bone_rows import row_up
 from .chain_plan import ChainPlan
 
 # A bend whose normal is shorter than this (0.06°) has no direction to keep as the hinge.

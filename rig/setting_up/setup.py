@@ -13,13 +13,14 @@ from typing import Any
 import bpy
 from mathutils import Matrix
 
-from . import carry, chain_plan, chains, controls, dependency, fk_pose, marks, match, posed_chain
+from .. import carry, chains, dependency, fk_pose, marks, match, posed_chain
+from ..chain_setup import ChainSetup
+from ..errors import LimbIKError
+from ..evaluate import Evaluation, evaluate
+from ..session import current_scene, pose_bones
+from ..spaces import PoseState, matrix_to_armature
+from . import chain_plan, controls
 from .chain_plan import ChainPlan, guess_end_bone, limb_plans
-from .chain_setup import ChainSetup
-from .errors import LimbIKError
-from .evaluate import Evaluation, evaluate
-from .session import current_scene, pose_bones
-from .spaces import PoseState, matrix_to_armature
 
 __all__ = [
     "ChainPlan",
