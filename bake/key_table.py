@@ -63,27 +63,32 @@ class Keys:
     handle_type: int
 
 
-def linear_keys(frames: Floats, values: Floats) -> Keys:
-    """Keys with straight segments; the handles lie on the segments."""
-    steps = np.diff(np.column_stack((frames, values)), axis=0)
+def linear_keys(frames: Floats, values: Floats) -> list[Keys]:
+    """Keys with straight segments, for each channel (values: frames × channels); the handles lie on the segments."""
+    steps = np.diff(values, axis=0)
     return _keys_with_handles(frames, values, steps, steps, LINEAR, AUTO_CLAMPED_HANDLE)
 
 
-def smooth_keys(frames: Floats, values: Floats) -> Keys:
-    """Keys with Bézier segments, both handles of a key on the slope of the smooth curve through all."""
-    slopes, widths = smooth_slopes(frames, values[:, None])[:, 0], np.diff(frames)
-    ahead, behind = (np.column_stack((widths, widths * part)) for part in (slopes[:-1], slopes[1:]))
-    return _keys_with_handles(frames, values, ahead, behind, BEZIER, ALIGNED_HANDLE)
+def smooth_keys(frames: Floats, values: Floats) -> list[Keys]:
+    """Keys with Bézier segments, both handles of a key on the slope of the smooth curve through all; as above."""
+    slopes, widths = smooth_slopes(frames, values), np.diff(frames)[:, None]
+    return _keys_with_handles(frames, values, widths * slopes[:-1], widths * slopes[1:], BEZIER, ALIGNED_HANDLE)
 
 
 def _keys_with_handles(
     frames: Floats, values: Floats, ahead: Floats, behind: Floats, interpolation: int, handle_type: int
-) -> Keys:
-    """Handles a third of what is ``ahead`` of each key but the last and ``behind`` each but the first."""
-    points, level = np.column_stack((frames, values)), np.array([[1.0, 0.0]])
-    right = points + np.concatenate((ahead, behind[-1:] if len(behind) else level)) / 3.0
-    left = points - np.concatenate((ahead[:1] if len(ahead) else level, behind)) / 3.0
-    return Keys(frames, values, left, right, interpolation, handle_type)
+) -> list[Keys]:
+    """Handles a third of the way: values rise by ``ahead`` to the next key, ``behind`` from the one before."""
+    widths, level = np.diff(frames) if len(frames) > 1 else np.ones(1), np.zeros((1, values.shape[1]))
+    rises = np.concatenate((ahead, behind[-1:] if len(behind) else level)) / 3.0
+    falls = np.concatenate((ahead[:1] if len(ahead) else level, behind)) / 3.0
+    points = np.empty((3, values.shape[1], len(frames), 2))
+    points[0, :, :, 0] = frames - np.append(widths[0], widths)[: len(frames)] / 3.0
+    points[1, :, :, 0], points[2, :, :, 0] = frames, frames + np.append(widths, widths[-1])[: len(frames)] / 3.0
+    points[0, :, :, 1], points[1, :, :, 1], points[2, :, :, 1] = (values - falls).T, values.T, (values + rises).T
+    return [
+        Keys(frames, at[:, 1], left, right, interpolation, handle_type) for left, at, right in points.swapaxes(0, 1)
+    ]
 
 
 def key_frames(curve: bpy.types.FCurve) -> Floats:
@@ -108,12 +113,12 @@ def replace_range(curve: bpy.types.FCurve, keys: Keys, first: float, last: float
 
     The segments that enter and leave the range keep their interpolation, and their slope at the range's ends.
     """
-    x, new = key_frames(curve), _new_table(keys)
+    x = key_frames(curve)
     before, after = x < first - SAME_FRAME, x > last + SAME_FRAME
     if not before.any() and not after.any():
-        _write_table(curve, new)
+        _write_table(curve, _point_fields(keys) | _told_fields(keys))
         return
-    old = read_table(curve)
+    old, new = read_table(curve), _new_table(keys)
     if before.any():
         _keep_entering_segment(curve, old, new, int(before.sum()) - 1)
     if after.any():
@@ -122,17 +127,20 @@ def replace_range(curve: bpy.types.FCurve, keys: Keys, first: float, last: float
 
 
 def _new_table(keys: Keys) -> Table:
-    count = len(keys.frames)
+    added: Table = {name: np.full((len(keys.frames), 1), value, _DTYPES[type(value)]) for name, value in _ADDED.items()}
+    return _point_fields(keys) | added | _told_fields(keys)
+
+
+def _point_fields(keys: Keys) -> Table:
     points = (np.column_stack((keys.frames, keys.values)), keys.left, keys.right)
-    table: Table = {name: values.astype(np.float32) for name, values in zip(_POINT_FIELDS, points, strict=True)}
-    own = {
-        "interpolation": keys.interpolation,
-        "handle_left_type": keys.handle_type,
-        "handle_right_type": keys.handle_type,
-    }
-    return table | {
-        name: np.full((count, 1), own.get(name, value), _DTYPES[type(value)]) for name, value in _ADDED.items()
-    }
+    return {name: values.astype(np.float32) for name, values in zip(_POINT_FIELDS, points, strict=True)}
+
+
+def _told_fields(keys: Keys) -> Table:
+    """What ``Keys`` says beside the points."""
+    handle_type = np.full((len(keys.frames), 1), keys.handle_type, np.int32)
+    interpolation = np.full((len(keys.frames), 1), keys.interpolation, np.int32)
+    return {"interpolation": interpolation, "handle_left_type": handle_type, "handle_right_type": handle_type.copy()}
 
 
 def _keep_entering_segment(curve: bpy.types.FCurve, old: Table, new: Table, neighbour: int) -> None:

@@ -7,7 +7,7 @@ with its reason. This module must not sample, solve or decide which frames to ke
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -55,13 +55,24 @@ def write_rotation_keys(
         LimbIKError: a key could not be written or would have no effect; nothing was changed.
     """
     check_rotations(obj, values, frames)
-    channels = {(name, i): column for name, rows in values.items() for i, column in enumerate(rows.T)}
+    keys = _keys_of(smooth_keys, values, frames, [name for name in values if name not in straight])
+    keys |= _keys_of(linear_keys, values, frames, [name for name in values if name in straight])
     paths = {name: rotation_path(_bone(obj, name)) for name in values}
-    for (name, index), column in channels.items():
-        curve = compat.ensure_fcurve(obj, paths[name], index, name)
-        _write_channel(obj, curve, linear_keys(frames, column) if name in straight else smooth_keys(frames, column))
+    for name, index in ((name, index) for name, rows in values.items() for index in range(rows.shape[1])):
+        _write_channel(obj, compat.ensure_fcurve(obj, paths[name], index, name), keys[name, index])
     _tag(obj)
-    return len(channels) * len(frames)
+    return len(keys) * len(frames)
+
+
+def _keys_of(
+    make: Callable[[Floats, Floats], list[Keys]], values: Mapping[str, Floats], frames: Floats, names: list[str]
+) -> dict[tuple[str, int], Keys]:
+    """The keys of bones by name and channel, made of all channels at once."""
+    if not names:
+        return {}
+    channels = [(name, index) for name in names for index in range(values[name].shape[1])]
+    made = make(frames, np.concatenate([values[name] for name in names], axis=1))
+    return dict(zip(channels, made, strict=True))
 
 
 def write_rotation_fits(obj: bpy.types.Object, fits: Mapping[str, Fit]) -> int:
@@ -105,9 +116,8 @@ def write_keys(id_block: bpy.types.ID, data_path: str, values: Floats, frames: F
     rows = np.asarray(values, np.float64).reshape(len(frames), -1)
     _check_frames(id_block, rows, frames)
     check_writable(id_block, [data_path], frames)
-    for index, column in enumerate(rows.T):
-        curve = compat.ensure_fcurve(id_block, data_path, index, group)
-        _write_channel(id_block, curve, linear_keys(frames, column))
+    for index, keys in enumerate(linear_keys(frames, rows)):
+        _write_channel(id_block, compat.ensure_fcurve(id_block, data_path, index, group), keys)
     _tag(id_block)
     return rows.size
 
