@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..rig import compat
-from ..rig.chains import ChainSetup
+from ..rig.chains import ChainSetup, setup_of
 from ..rig.errors import LimbIKError
 from ..solvers import contacts as maths
 from ..solvers.contacts import Span
-from .feet import ARM, LEG, FootMotion, kinds, pinnable, read_feet, toe_bone, up_axis
+from .feet import ARM, LEG, PINNABLE, FootMotion, kinds, pinnable, read_feet_steps, toe_bone, up_axis
 from .key_table import Floats
 from .ranges import frames_between
+from .steps import Steps, finished
 
 END, TOE = "END", "TOE"
 # Fewer frames show neither motion nor rest.
@@ -41,20 +42,31 @@ def point_name(obj: Any, chain: ChainSetup, part: str) -> str:
 
 
 def chosen(obj: Any, tips: Sequence[str] = (), *, hands: bool = False) -> list[ChainSetup]:
-    """The chains to look at: those named, else all legs, with ``hands`` arms too.
+    """The chains to look at: those named, else all legs, with ``hands`` arms too, but for those in ``left_out``.
 
     Raises:
-        LimbIKError: there is none.
+        LimbIKError: there is none, or none can be solved.
     """
-    chains = pinnable(obj, tips)
     if tips:
-        return chains
-    wanted, kind_of = ({LEG, ARM} if hands else {LEG}), kinds(obj)
-    found = [chain for chain in chains if kind_of.get(chain.tip) in wanted]
-    if not found:
+        return pinnable(obj, tips)
+    meant = _meant(obj, hands)
+    if not meant:
         what = "leg or arm" if hands else "leg"
         raise LimbIKError(f"no chain of '{obj.name}' is a {what}: name the chains")
-    return found
+    solved = [chain.tip for chain in meant if not chain.problem]
+    return pinnable(obj, solved or [meant[0].tip])
+
+
+def left_out(obj: Any, tips: Sequence[str] = (), *, hands: bool = False) -> str:
+    """What to say of the limbs that ``chosen`` leaves out since they can't be solved; empty where there is none."""
+    troubled = [] if tips else [chain for chain in _meant(obj, hands) if chain.problem]
+    return "".join(f"; '{chain.tip}' left out: {chain.problem}" for chain in troubled)
+
+
+def _meant(obj: Any, hands: bool) -> list[ChainSetup]:
+    wanted, kind_of = ({LEG, ARM} if hands else {LEG}), kinds(obj)
+    chains = [chain for chain in setup_of(obj).chains if chain.solver in PINNABLE]
+    return [chain for chain in chains if kind_of.get(chain.tip) in wanted]
 
 
 def detect(
@@ -81,10 +93,24 @@ def detect(
     Raises:
         LimbIKError: nothing moves, or nothing comes to rest (a swim, a walk in place).
     """
+    return finished(detect_steps(context, obj, tips, hands=hands, frames=frames, speed=speed, shortest_s=shortest_s))
+
+
+def detect_steps(
+    context: Any,
+    obj: Any,
+    tips: Sequence[str] = (),
+    *,
+    hands: bool = False,
+    frames: Sequence[float] | None = None,
+    speed: float | None = None,
+    shortest_s: float = maths.SHORTEST_S,
+) -> Steps[list[Contact]]:
+    """``detect`` in steps: while the motion is read."""
     if frames is None and compat.animation_range(obj) is None:
         raise LimbIKError(f"'{obj.name}' has no animation to find contacts in")
     chains = chosen(obj, tips, hands=hands)
-    feet = read_feet(context, obj, chains, frames or frames_between(context, obj, None, None))
+    feet = yield from read_feet_steps(context, obj, chains, frames or frames_between(context, obj, None, None))
     return found_in(context, obj, feet, speed=speed, shortest_s=shortest_s)
 
 

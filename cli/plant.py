@@ -64,7 +64,8 @@ def plant(arguments: argparse.Namespace) -> tuple[str, int]:
     if arguments.report is not None:
         text = json.dumps({"armatures": [_entry(*pair) for pair in reports.items()]}, indent=2, ensure_ascii=False)
         write_text(arguments.report, text + "\n")
-    lines = [f"{name}: {report.sentence()}" for name, report in reports.items()]
+    left_out = {obj.name: contacts.left_out(obj, hands=arguments.hands) for obj in found}
+    lines = [f"{name}: {report.sentence()}{left_out[name]}" for name, report in reports.items()]
     return "\n".join([*lines, f"written: {arguments.output}"]), 0
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.props import BoolProperty, FloatProperty, StringProperty
 
-from ..bake import contact_markers, grounding
+from ..bake import contact_markers, contacts, grounding
 from ..bake.grounding import GroundOptions
 from ..bake.steps import Steps
 from ..rig.errors import LimbIKError
@@ -81,7 +81,7 @@ class LIMB_IK_OT_ground(InSteps, OverRange, TipsArgument, WithChains, bpy.types.
         found = contact_markers.read(context, obj, tips) if contact_markers.has_any(context, obj, tips) else None
         on = self._ground()
         report = yield from grounding.ground_steps(context, obj, on, tips, first, last, options=options, found=found)
-        return report.sentence()
+        return report.sentence() + contacts.left_out(obj, tips)
 
     def _ground(self) -> Any:
         if not self.ground:

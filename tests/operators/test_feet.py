@@ -189,3 +189,16 @@ def test_points_of_feet_have_names() -> None:
     obj = rig()
     found = {contacts.point_name(obj, chain, part) for chain in contacts.chosen(obj) for part in ("END", "TOE")}
     assert found == {"foot.L", "foot.R", "toe.L", "toe.R"}
+
+
+@pytest.mark.parametrize("broken", ["shin.L", "shin.R"])
+def test_a_leg_that_cannot_be_solved_is_named_and_stops_no_other(broken: str) -> None:
+    obj = rig()
+    bpy.data.objects.remove(rigs.bone(obj, broken).limb_ik_target)
+    rigs.update()
+    assert bpy.ops.limb_ik.detect_contacts(armature=obj.name) == {"FINISHED"}
+    assert {one.tip for one in contact_markers.read(bpy.context, obj)} == {"shin.L", "shin.R"} - {broken}
+    assert contacts.left_out(obj).startswith(f"; '{broken}' left out: ")
+    assert contacts.left_out(obj, [broken]) == ""
+    with pytest.raises(RuntimeError, match="can't be solved"):
+        bpy.ops.limb_ik.detect_contacts(armature=obj.name, tips=broken)
