@@ -59,11 +59,15 @@ def make_empty(
 def _collection(scene: bpy.types.Scene) -> bpy.types.Collection:
     """The collection of made controls in a scene; made where there is none."""
     for collection in scene.collection.children:
-        if collection.name.startswith(COLLECTION) and collection.library is None:
+        if _is_ours(collection):
             return collection
     collection = bpy.data.collections.new(COLLECTION)
     scene.collection.children.link(collection)
     return collection
+
+
+def _is_ours(collection: bpy.types.Collection) -> bool:
+    return collection.name.startswith(COLLECTION) and collection.library is None
 
 
 def make_bone(context: bpy.types.Context, armature: bpy.types.Object, name: str, place_arm: Matrix, size: float) -> str:
@@ -169,12 +173,16 @@ def colour(obj: bpy.types.Object, bone_name: str, role: str) -> None:
 
 
 def remove(context: bpy.types.Context, armature: bpy.types.Object, link: tuple[marks.Key, str]) -> None:
-    """Delete a control that set-up made: an empty, or a bone of the armature itself."""
+    """Delete a control that set-up made, an empty or a bone of the armature itself; its collection, too, if empty."""
     obj = bpy.data.objects.get(link[0])
     if obj is None:
         return
     if not link[1]:
+        collections = [one for one in obj.users_collection if _is_ours(one)]
         bpy.data.objects.remove(obj)
+        for own in collections:
+            if not len(own.objects) and not len(own.children):
+                bpy.data.collections.remove(own)
     elif obj == armature:
         with edit_mode(context, armature):
             bones = armature_data(armature).edit_bones

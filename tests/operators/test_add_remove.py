@@ -11,6 +11,7 @@ from limb_ik.operators.arguments import split_names
 from limb_ik.rig import compat
 from limb_ik.rig.chains import tips
 from limb_ik.rig.errors import LimbIKError
+from limb_ik.rig.setting_up import controls
 
 import rigs
 
@@ -210,6 +211,14 @@ def test_remove_gives_fk_back_and_takes_what_was_made(body: bpy.types.Object) ->
     rigs.update()
     assert rigs.pose_distance(before, rigs.evaluated_pose(body)) < 1e-6
     assert set(bpy.data.objects.keys()) == objects
+    assert controls.COLLECTION not in bpy.data.collections
+
+
+def test_a_collection_of_controls_with_something_else_in_it_stays(body: bpy.types.Object) -> None:
+    ops.limb_ik.add_limbs(armature="Body")
+    bpy.data.collections[controls.COLLECTION].objects.link(bpy.data.objects.new("Own", None))
+    ops.limb_ik.remove_chain(armature="Body")
+    assert [obj.name for obj in bpy.data.collections[controls.COLLECTION].objects] == ["Own"]
 
 
 def test_remove_takes_the_active_chain_alone(body: bpy.types.Object) -> None:
