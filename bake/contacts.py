@@ -18,7 +18,7 @@ from ..solvers.contacts import Span
 from .feet import ARM, LEG, PINNABLE, FootMotion, kinds, pinnable, read_feet_steps, toe_bone, up_axis
 from .key_table import Floats
 from .ranges import frames_between
-from .steps import Steps, finished
+from .steps import Steps, at_once
 
 END, TOE = "END", "TOE"
 # Fewer frames show neither motion nor rest.
@@ -69,7 +69,7 @@ def _meant(obj: Any, hands: bool) -> list[ChainSetup]:
     return [chain for chain in chains if kind_of.get(chain.tip) in wanted]
 
 
-def detect(
+def detect_steps(
     context: Any,
     obj: Any,
     tips: Sequence[str] = (),
@@ -78,8 +78,10 @@ def detect(
     frames: Sequence[float] | None = None,
     speed: float | None = None,
     shortest_s: float = maths.SHORTEST_S,
-) -> list[Contact]:
+) -> Steps[list[Contact]]:
     """Find the frames in which feet (ankle and ball of the foot) and hands are at rest.
+
+    In steps: yields frames read and their number. Closed early it changes nothing.
 
     Args:
         context: gives scene and frame rate.
@@ -93,25 +95,14 @@ def detect(
     Raises:
         LimbIKError: nothing moves, or nothing comes to rest (a swim, a walk in place).
     """
-    return finished(detect_steps(context, obj, tips, hands=hands, frames=frames, speed=speed, shortest_s=shortest_s))
-
-
-def detect_steps(
-    context: Any,
-    obj: Any,
-    tips: Sequence[str] = (),
-    *,
-    hands: bool = False,
-    frames: Sequence[float] | None = None,
-    speed: float | None = None,
-    shortest_s: float = maths.SHORTEST_S,
-) -> Steps[list[Contact]]:
-    """``detect`` in steps: while the motion is read."""
     if frames is None and compat.animation_range(obj) is None:
         raise LimbIKError(f"'{obj.name}' has no animation to find contacts in")
     chains = chosen(obj, tips, hands=hands)
     feet = yield from read_feet_steps(context, obj, chains, frames or frames_between(context, obj, None, None))
     return found_in(context, obj, feet, speed=speed, shortest_s=shortest_s)
+
+
+detect = at_once(detect_steps)
 
 
 def found_in(

@@ -22,7 +22,7 @@ from ..rig.session import object_at
 from ..solvers import rotations
 from .jobs import chains_named
 from .key_table import Floats
-from .steps import Steps, finished
+from .steps import Steps, at_once
 
 # Solvers whose end can be pinned.
 PINNABLE = {'TWO_BONE', 'LEG', 'FABRIK'}
@@ -99,10 +99,12 @@ def toe_bone(obj: Any, chain: ChainSetup) -> str:
     return str(max(children, key=lambda child: len(child.children_recursive)).name) if children else ""
 
 
-def read_feet(
+def read_feet_steps(
     context: Any, obj: Any, chains: Sequence[ChainSetup], frames: Sequence[float], *, only_fk: bool = False
-) -> list[FootMotion]:
+) -> Steps[list[FootMotion]]:
     """Where the ends of chains are seen on each frame.
+
+    In steps: yields frames read and their number. Closed early it changes nothing.
 
     Args:
         context: gives scene and frame rate.
@@ -114,13 +116,6 @@ def read_feet(
     Raises:
         LimbIKError: a chain has offsets on FK that were moved: what is seen isn't FK, and can't be held.
     """
-    return finished(read_feet_steps(context, obj, chains, frames, only_fk=only_fk))
-
-
-def read_feet_steps(
-    context: Any, obj: Any, chains: Sequence[ChainSetup], frames: Sequence[float], *, only_fk: bool = False
-) -> Steps[list[FootMotion]]:
-    """``read_feet`` in steps: yields frames read and their number, after each."""
     kind_of = kinds(obj)
     toes = {chain.tip: toe_bone(obj, chain) for chain in chains if kind_of.get(chain.tip) == LEG and chain.end >= 0}
 
@@ -144,6 +139,9 @@ def read_feet_steps(
         _motion(obj, chain, kind_of.get(chain.tip, ""), at, [row[number] for row in samples])
         for number, chain in enumerate(chains)
     ]
+
+
+read_feet = at_once(read_feet_steps)
 
 
 def _apart(obj: Any, chains: Sequence[ChainSetup]) -> set[str]:

@@ -27,7 +27,7 @@ from .plant_keys import OnSpan
 from .plant_work import Work
 from .planting import PlantReport
 from .ranges import frames_between
-from .steps import Steps, finished
+from .steps import Steps, at_once
 from .switch_times import is_on_at
 from .terrain import Terrain, Walker
 
@@ -84,7 +84,7 @@ class _Standing:
     is_over_ground: bool
 
 
-def ground(
+def ground_steps(
     context: Any,
     obj: Any,
     on: Any,
@@ -94,8 +94,10 @@ def ground(
     *,
     options: GroundOptions = GroundOptions(),
     found: Sequence[Contact] | None = None,
-) -> GroundReport:
+) -> Steps[GroundReport]:
     """Put the feet of a motion onto an object's surface, over a range.
+
+    In steps: yields frames read and their number. Closed early it changes nothing.
 
     Args:
         context: gives scene and frame rate.
@@ -110,21 +112,6 @@ def ground(
     Raises:
         LimbIKError: no ground, no contact, or a key can't be written; nothing was changed.
     """
-    return finished(ground_steps(context, obj, on, tips, first, last, options=options, found=found))
-
-
-def ground_steps(
-    context: Any,
-    obj: Any,
-    on: Any,
-    tips: Sequence[str] = (),
-    first: float | None = None,
-    last: float | None = None,
-    *,
-    options: GroundOptions = GroundOptions(),
-    found: Sequence[Contact] | None = None,
-) -> Steps[GroundReport]:
-    """``ground`` in steps: while the motion is read; what was written is measured without a stop."""
     check_ground(on)
     chains = planting.ready_chains(obj, [chain.tip for chain in contacts.chosen(obj, tips)])
     frames = np.asarray(frames_between(context, obj, first, last))
@@ -150,6 +137,9 @@ def ground_steps(
         deepest=(deepest[0], deepest[1]),
         notes=(f"no ground below a foot on {missed} frames: the level before was kept",) if missed else (),
     )
+
+
+ground = at_once(ground_steps)
 
 
 def _terrain(context: Any, obj: Any, on: Any, frames: Floats) -> Terrain:

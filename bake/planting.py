@@ -28,7 +28,7 @@ from .feet import FootMotion, blend_frames, pinnable, read_feet, read_feet_steps
 from .plant_keys import OnSpan
 from .plant_work import Hold, lead_of, turns_of, work_of, write
 from .ranges import frames_between
-from .steps import Steps, finished
+from .steps import Steps, at_once
 from .switch_times import is_on_at
 
 # Frames between two contacts of one limb that still count as one.
@@ -55,10 +55,12 @@ class PlantReport:
         return "; ".join((text, *self.notes))
 
 
-def plant_contacts(
+def plant_contacts_steps(
     context: Any, obj: Any, contacts: Sequence[Contact], *, frames: Sequence[float] | None = None
-) -> PlantReport:
+) -> Steps[PlantReport]:
     """Plant what touches: ankles and wrists are held where they rest, feet roll over their ball.
+
+    In steps: yields frames read and their number. Closed early it changes nothing.
 
     Args:
         context: gives scene and frame rate.
@@ -69,13 +71,6 @@ def plant_contacts(
     Raises:
         LimbIKError: there is no contact, or it can't be keyed; nothing was changed.
     """
-    return finished(plant_contacts_steps(context, obj, contacts, frames=frames))
-
-
-def plant_contacts_steps(
-    context: Any, obj: Any, contacts: Sequence[Contact], *, frames: Sequence[float] | None = None
-) -> Steps[PlantReport]:
-    """``plant_contacts`` in steps: while the motion is read; what was written is measured without a stop."""
     if not contacts:
         raise LimbIKError(f"no contact of '{obj.name}' to plant: detect contacts first")
     tips = list(dict.fromkeys(one.tip for one in contacts))
@@ -93,11 +88,14 @@ def plant_contacts_steps(
     return PlantReport(len(tips), holds, keys, tuple(slides(feet, contacts)), tuple(slides(after, contacts)))
 
 
+plant_contacts = at_once(plant_contacts_steps)
+
+
 def frames_with(frames: Floats, more: Sequence[float]) -> Floats:
     return np.unique(np.concatenate((frames, np.asarray(more, dtype=np.float64))))
 
 
-def plant(
+def plant_steps(
     context: Any,
     obj: Any,
     tips: Sequence[str] = (),
@@ -106,8 +104,10 @@ def plant(
     *,
     on: Any = None,
     on_bone: str = "",
-) -> PlantReport:
+) -> Steps[PlantReport]:
     """Pin ends of chains where they are seen now.
+
+    In steps: yields frames read and their number. Closed early it changes nothing.
 
     Args:
         context: gives the current frame, at which the place is taken, and the frame rate.
@@ -121,20 +121,6 @@ def plant(
     Raises:
         LimbIKError: bad input, or it can't be keyed; nothing was changed.
     """
-    return finished(plant_steps(context, obj, tips, first, last, on=on, on_bone=on_bone))
-
-
-def plant_steps(
-    context: Any,
-    obj: Any,
-    tips: Sequence[str] = (),
-    first: float | None = None,
-    last: float | None = None,
-    *,
-    on: Any = None,
-    on_bone: str = "",
-) -> Steps[PlantReport]:
-    """``plant`` in steps: while the motion is read."""
     now = float(context.scene.frame_current_final)
     first = now if first is None else first
     if last is not None and last < first:
@@ -153,6 +139,9 @@ def plant_steps(
         held = _pinned(foot, foot.index(now), carriers)
         works.append(work_of(context, obj, foot, [Hold(window, held)], is_open=last is None))
     return PlantReport(len(works), len(works), write(obj, works))
+
+
+plant = at_once(plant_steps)
 
 
 def _check_open(context: Any, obj: Any, chain: ChainSetup, last: float | None) -> None:

@@ -6,8 +6,10 @@ Must not know what the work is.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import TypeVar
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
+P = ParamSpec("P")
 T = TypeVar("T")
 # Work that yields how many of how many frames are read, and returns its result; closed early it changes nothing.
 Steps = Generator[tuple[int, int], None, T]
@@ -27,3 +29,13 @@ def finished(steps: Steps[T], progress: Progress | None = None) -> T:
         return result
     finally:
         steps.close()
+
+
+def at_once(steps: Callable[P, Steps[T]]) -> Callable[P, T]:
+    """The same work without stops: a function of the same arguments that returns the result."""
+
+    @wraps(steps)
+    def whole(*args: P.args, **named: P.kwargs) -> T:
+        return finished(steps(*args, **named))
+
+    return whole
