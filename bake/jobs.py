@@ -14,7 +14,7 @@ import bpy
 from ..rig import marks
 from ..rig.chains import ChainSetup, setup_of
 from ..rig.errors import LimbIKError
-from ..rig.evaluate import Evaluation
+from ..rig.evaluate import Evaluation, evaluate
 from ..rig.sampling import sampled
 from .steps import Steps
 
@@ -75,6 +75,18 @@ def all_but(rigs: Sequence[bpy.types.Object], jobs: Sequence[Job]) -> list[tuple
     left_out = {(marks.key_of(job.obj), chain.tip) for job in jobs for chain in job.chains}
     every = [(marks.key_of(rig), chain.tip) for rig in rigs for chain in setup_of(rig).chains]
     return [link for link in every if link not in left_out]
+
+
+def evaluation_here(context: Any, only: Sequence[tuple[marks.Key, str]] | None = None) -> Evaluation:
+    """The evaluation of the current frame: of every rig that is evaluated, those that aren't live, too.
+
+    Args:
+        context: gives scene and view layer.
+        only: chains to solve; None for all.
+    """
+    depsgraph = context.evaluated_depsgraph_get()
+    rigs = [rig for rig in marks.rigs() if rig.evaluated_get(depsgraph).is_evaluated]
+    return evaluate(depsgraph, rigs, context.scene.frame_current_final, is_fresh=False, is_forced=True, only=only)
 
 
 def read(

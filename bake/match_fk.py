@@ -11,10 +11,10 @@ import numpy as np
 
 from ..rig import fk_pose, marks, match
 from ..rig.chains import ChainSetup
-from ..rig.evaluate import Evaluation, evaluate
+from ..rig.evaluate import Evaluation
 from ..solvers.rotations import Quat
 from . import continuity, keys
-from .jobs import Asked, Job, jobs_of, read
+from .jobs import Asked, Job, evaluation_here, jobs_of, read
 from .key_table import Floats
 from .match_range import (
     Control,
@@ -77,9 +77,7 @@ def match_fk(
 def match_fk_here(context: Any, asked: Sequence[Asked]) -> MatchReport:
     """``match_fk`` at the current frame, for several armatures; errors as there."""
     jobs = jobs_of(asked)
-    depsgraph = context.evaluated_depsgraph_get()
-    rigs = [rig for rig in marks.rigs() if rig.evaluated_get(depsgraph).is_evaluated]
-    run = evaluate(depsgraph, rigs, context.scene.frame_current_final, is_fresh=False, is_forced=True)
+    run = evaluation_here(context)
     found = [(seen(run, job.obj, job.chains), read_controls(run, job.obj, offsets_of(job))) for job in jobs]
     for job, (turns, controls) in zip(jobs, found, strict=True):
         _put(job.obj, turns)

@@ -13,11 +13,11 @@ import numpy as np
 from ..rig import marks, match
 from ..rig.chains import ChainSetup
 from ..rig.data_paths import bone_path
-from ..rig.evaluate import Evaluation, evaluate
+from ..rig.evaluate import Evaluation
 from ..rig.fk_pose import channel
 from ..rig.session import object_at
 from . import continuity, keys
-from .jobs import Asked, Job, all_but, jobs_of, read
+from .jobs import Asked, Job, all_but, evaluation_here, jobs_of, read
 from .key_table import Floats
 from .steps import Steps, finished
 from .writable import check_writable
@@ -71,10 +71,7 @@ def match_ik(
 def match_ik_here(context: Any, asked: Sequence[Asked]) -> MatchReport:
     """``match_ik`` at the current frame, for several armatures; errors as there."""
     jobs = jobs_of(asked)
-    depsgraph = context.evaluated_depsgraph_get()
-    rigs = [rig for rig in marks.rigs() if rig.evaluated_get(depsgraph).is_evaluated]
-    frame = context.scene.frame_current_final
-    run = evaluate(depsgraph, rigs, frame, is_fresh=False, is_forced=True, only=all_but(rigs, jobs))
+    run = evaluation_here(context, only=all_but(marks.rigs(), jobs))
     held: list[list[str]] = [[] for _ in jobs]
     found = [read_controls(run, job.obj, job.chains, own) for job, own in zip(jobs, held, strict=True)]
     for job, controls in zip(jobs, found, strict=True):
