@@ -97,3 +97,8 @@ def _is_held(rig: Rig, bone_name: str) -> bool:
     while bone >= 0 and bone not in held:
         bone = rig.setup.parents[bone]
     return bone >= 0
+
+
+def weight_of(tip: Any) -> float:
+    """How much of IK a chain has whose switch isn't keyed."""
+    return float(tip.limb_ik_weight) if tip.limb_ik_use_ik else 0.0

@@ -18,7 +18,7 @@ from ...solvers import batch
 from .. import marks, solve_chain
 from ..readouts import IDLE
 from . import read, turn
-from .asked import Asked, Free, ask, links_of
+from .asked import Asked, Free, ask, links_of, weight_of
 from .fixed import Member, fixed_of
 from .limbs import turned
 from .plan import plan_of
@@ -40,17 +40,11 @@ def solve(run: Evaluation, only: Collection[Node] | None) -> set[Node]:
         run: an evaluation whose rigs hold FK.
         only: as in ``evaluate``.
     """
-    if not run.is_fresh:
-        return set()
-    found = [
-        Member(key, rig, rig.obj.session_uid, plan_of(rig.obj.session_uid, rig.setup), [])
-        for key, rig in run.rigs.items()
-        if rig.is_live
-    ]
+    found = _with_plain_chains(run) if run.is_fresh else []
     if sum(len(member.plan.chains) for member in found) < FEWEST:
         return set()
     free, done = Free(run), set[Node]()
-    standing = [(member, standing_of(member, free)) for member in found if member.plan.chains]
+    standing = [(member, standing_of(member, free)) for member in found]
     able = [(member, known) for member, known in standing if _is_able(member, known, free)]
     tips = [member.rig.bones[bone] for member, _ in able for bone in member.plan.tips]
     chains = [chain for member, _ in able for chain in member.plan.chains]
@@ -69,6 +63,12 @@ def solve(run: Evaluation, only: Collection[Node] | None) -> set[Node]:
     return done
 
 
+def _with_plain_chains(run: Evaluation) -> list[Member]:
+    live = [(key, rig, rig.obj.session_uid) for key, rig in run.rigs.items() if rig.is_live]
+    members = [Member(key, rig, uid, plan_of(uid, rig.setup), []) for key, rig, uid in live]
+    return [member for member in members if member.plan.chains]
+
+
 def _is_able(member: Member, known: Standing, free: Free) -> bool:
     """Whether a rig isn't mirrored, and nothing that is solved moves it."""
     evaluated = member.rig.evaluated
@@ -78,10 +78,12 @@ def _is_able(member: Member, known: Standing, free: Free) -> bool:
 def _weights(run: Evaluation, able: Sequence[tuple[Member, Standing]], tips: Sequence[Any]) -> list[float]:
     """How much of IK the plain chains have."""
     if not any(known.may_switch for _, known in able):
-        return [tip.limb_ik_weight if tip.limb_ik_use_ik else 0.0 for tip in tips]
-    owners = [(member.rig.obj, chain) for member, _ in able for chain in member.plan.chains]
-    pairs = zip(tips, owners, strict=True)
-    return [solve_chain.effective_weight(run, obj, tip, chain) for tip, (obj, chain) in pairs]
+        return [weight_of(tip) for tip in tips]
+    owners = [(member.rig.obj, chain, known) for member, known in able for chain in member.plan.chains]
+    return [
+        solve_chain.effective_weight(run, obj, tip, chain) if known.may_switch else weight_of(tip)
+        for tip, (obj, chain, known) in zip(tips, owners, strict=True)
+    ]
 
 
 def _picked(
