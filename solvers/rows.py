@@ -12,6 +12,15 @@ from numpy.typing import NDArray
 Rows = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
+# How the 16 products of components (w, x, y, z of the first with those of the second) make up a quaternion product:
+# a third of the time of sums written out, for some hundred limbs.
+_PRODUCT = np.array([
+    (1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1),
+    (0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, -1, 0),
+    (0, 0, 1, 0, 0, 0, 0, -1, 1, 0, 0, 0, 0, 1, 0, 0),
+    (0, 0, 0, 1, 0, 0, 1, 0, 0, -1, 0, 0, 1, 0, 0, 0),
+], np.float64)  # fmt: skip
+
 
 def dot(a: Rows, b: Rows) -> Rows:
     found: Rows = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
@@ -48,13 +57,7 @@ def swivelled(side: Rows, line: Rows, angle: Rows) -> Rows:
 
 def multiply(a: Rows, b: Rows) -> Rows:
     """Quaternion product: ``b`` is applied first."""
-    aw, ax, ay, az = a
-    bw, bx, by, bz = b
-    found = np.empty_like(a)
-    found[0] = aw * bw - ax * bx - ay * by - az * bz
-    found[1] = aw * bx + ax * bw + ay * bz - az * by
-    found[2] = aw * by - ax * bz + ay * bw + az * bx
-    found[3] = aw * bz + ax * by - ay * bx + az * bw
+    found: Rows = _PRODUCT @ (a[:, None] * b[None]).reshape(16, -1)
     return found
 
 
