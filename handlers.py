@@ -29,7 +29,7 @@ from .rig import (
     warm_start,
     write,
 )
-from .rig.crowd import standing
+from .rig.crowd import switches
 from .rig.evaluate import evaluate
 
 Handler = TypeVar("Handler", bound=Callable[..., None])
@@ -72,7 +72,7 @@ def _mend_keys_of_frame_left(scene: bpy.types.Scene) -> None:
     if frame is None or depsgraph is None or not depsgraph.id_type_updated('ACTION'):
         return
     overwritten.forget()
-    standing.forget()
+    switches.forget()
     for obj in _held_by(depsgraph):
         keyed_fk.put_fk_into_keys(obj, obj.evaluated_get(depsgraph), frame)
         keyed_fk.note_keys(obj)
@@ -95,8 +95,6 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
     _notice_rigs_that_came(scene, depsgraph)
     if not marks.has_any():
         return
-    if depsgraph.id_type_updated('SCENE'):
-        standing.forget()
     with warm_start.allowed(depsgraph):
         write.write(evaluate(depsgraph, _held_by(depsgraph), scene.frame_current_final, is_fresh=True))
     keyed_fk.note_frame(scene)
@@ -119,7 +117,6 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
     if live_pause.is_paused() or not updates.may_matter(depsgraph):
         return
     simulations.forget()
-    standing.forget()
     touched = updates.touched_rigs(depsgraph) if updates.may_touch_rigs(depsgraph) else ()
     if not touched:
         return
@@ -127,6 +124,7 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
     rigs = [obj for obj in order.with_upstream(touched, marks.rigs()) if _is_held_by(obj, depsgraph)]
     if depsgraph.id_type_updated('ACTION'):
         overwritten.forget()
+        switches.forget()
         for obj in rigs:
             keyed_fk.put_fk_into_keys(obj, obj.evaluated_get(depsgraph), frame)
     with warm_start.allowed(depsgraph):
@@ -161,7 +159,6 @@ def load_post(*_: Any) -> None:
 def undo_post(*_: Any) -> None:
     """An undo or redo: every reference is invalid and every set-up may be another; solve at the next update."""
     history.clear()
-    standing.forget()
     marks.mark_all()
     for obj in marks.rigs():
         if obj.is_editable:

@@ -57,10 +57,16 @@ def ask(tips: list[Any], chains: list[ChainSetup], links: list[Any], weights: li
     )
 
 
-def links_of(tips: list[Any], has_pole: list[bool]) -> list[Any]:
-    """World matrices of target and pole of chains that reach for objects, as ``ask`` takes them."""
+def links_of(tips: list[Any], has_pole: list[bool], free: Free) -> list[Any]:
+    """World matrices of target and pole of chains that reach for objects, as ``ask`` takes them.
+
+    Empty where solving might move one of them, or one is gone.
+    """
     targets = [tip.limb_ik_target for tip in tips]
     poles = [tip.limb_ik_pole if has else None for tip, has in zip(tips, has_pole, strict=True)]
+    objects = [*targets, *(pole for pole, has in zip(poles, has_pole, strict=True) if has)]
+    if not free.are_free(objects):
+        return []
     pairs = joined.from_iterable(zip(targets, poles, strict=True))
     return [None if one is None else one.matrix_world for one in pairs]
 
@@ -71,6 +77,16 @@ class Free(Unmoved):
     def __init__(self, run: Evaluation) -> None:
         super().__init__()
         self.run = run
+
+    def are_free(self, objects: list[Any]) -> bool:
+        """``is_free`` for every one of many, in less time; False where one is None."""
+        if None in objects or any(len(one.constraints) for one in objects):
+            return False
+        parents = [one.parent for one in objects]
+        hung = [one for one, parent in zip(objects, parents, strict=True) if parent is not None]
+        if any(one.parent_type == 'BONE' for one in hung):
+            return False
+        return all(self.is_free(parent) for parent in set(parents) - {None})
 
     def world(self, evaluated: Any, link: tuple[marks.Key, str] | None) -> Any:
         """World matrix of a target or pole; None where solving might move it."""

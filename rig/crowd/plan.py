@@ -28,10 +28,10 @@ PLAIN_ENDS = {'KEEP_LOCAL', 'KEEP_FK', 'TARGET'}
 class Plan:
     """The plain chains of a rig. First axis: chains. ``tips``: bones; ``switches``: data paths of their ``use_ik``.
 
-    ``bones``: upper, lower, end (of a chain without end bone: its lower again); ``parents``: of the upper bone, or the
-    number of bones of the rig where it has none. ``offsets``: rest matrix of upper, lower and end in the parent's rest
-    space. ``is_connected``: bones whose location Blender ignores. ``carriers``: parents of lower and end bone;
-    ``is_direct``: whether those are the upper and the lower bone.
+    ``reaches_objects``: no target or pole is a bone. ``bones``: upper, lower, end (of a chain without end bone: its
+    lower again); ``parents``: of the upper bone, or the number of bones of the rig where it has none. ``offsets``: rest
+    matrix of upper, lower and end in the parent's rest space. ``is_connected``: bones whose location Blender ignores.
+    ``carriers``: parents of lower and end bone; ``is_direct``: whether those are the upper and the lower bone.
     ``has_end``; ``hinges``: unit, root bone's local space; ``end_offsets``: quaternions, ``limb_ik_end_offset``.
     ``is_offset``: in FK space; ``rests``: places of target and pole at set-up, ``rest_turns``: the target's, inverted.
     ``held``: bones whose FK the rig keeps.
@@ -40,6 +40,7 @@ class Plan:
     chains: tuple[ChainSetup, ...]
     tips: tuple[int, ...]
     has_pole: tuple[bool, ...]
+    reaches_objects: bool
     switches: tuple[str, ...]
     bones: Numbers
     parents: Numbers
@@ -81,6 +82,7 @@ def make_plan(setup: RigSetup) -> Plan:
         chains=chains,
         tips=tuple(one.bones[-1] for one in chains),
         has_pole=tuple(one.pole_key is not None for one in chains),
+        reaches_objects=not any(key[1] for one in chains for key in (one.target_key, one.pole_key) if key is not None),
         switches=tuple(setting_path(one.tip, "use_ik") for one in chains),
         bones=bones,
         parents=np.array([len(setup.names) if one < 0 else one for one in parents], dtype=np.intp),

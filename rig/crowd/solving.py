@@ -22,7 +22,7 @@ from .asked import Asked, Free, ask, links_of, weight_of
 from .fixed import Member, fixed_of
 from .limbs import turned
 from .plan import plan_of
-from .standing import Standing, standing_of
+from .switches import may_switch
 from .words import Words
 
 if TYPE_CHECKING:
@@ -44,21 +44,21 @@ def solve(run: Evaluation, only: Collection[Node] | None) -> set[Node]:
     if sum(len(member.plan.chains) for member in found) < FEWEST:
         return set()
     free, done = Free(run), set[Node]()
-    standing = [(member, standing_of(member, free)) for member in found]
-    able = [(member, known) for member, known in standing if _is_able(member, known, free)]
-    tips = [member.rig.bones[bone] for member, _ in able for bone in member.plan.tips]
-    chains = [chain for member, _ in able for chain in member.plan.chains]
-    weights = _weights(run, able, tips)
-    if only is None and min(weights, default=0.0) > 0.0 and all(known.is_still for _, known in able):
-        links = links_of(tips, [has_pole for member, _ in able for has_pole in member.plan.has_pole])
-        for member, _ in able:
+    able = [member for member in found if _is_able(member, free)]
+    tips = [member.rig.bones[bone] for member in able for bone in member.plan.tips]
+    chains = [chain for member in able for chain in member.plan.chains]
+    weights, links = _weights(run, able, tips), []
+    if only is None and min(weights, default=0.0) > 0.0 and all(member.plan.reaches_objects for member in able):
+        links = links_of(tips, [has_pole for member in able for has_pole in member.plan.has_pole], free)
+    if links:
+        for member in able:
             member.numbers.extend(range(len(member.plan.chains)))
     else:
         columns, links = _picked(able, tips, weights, only, free, done)
         tips, chains = [tips[column] for column in columns], [chains[column] for column in columns]
         weights = [weights[column] for column in columns]
     if len(tips) >= FEWEST:
-        members = [member for member, _ in able if member.numbers]
+        members = [member for member in able if member.numbers]
         done |= _solve_together(run, members, ask(tips, chains, links, weights))
     return done
 
@@ -69,25 +69,26 @@ def _with_plain_chains(run: Evaluation) -> list[Member]:
     return [member for member in members if member.plan.chains]
 
 
-def _is_able(member: Member, known: Standing, free: Free) -> bool:
+def _is_able(member: Member, free: Free) -> bool:
     """Whether a rig isn't mirrored, and nothing that is solved moves it."""
     evaluated = member.rig.evaluated
-    return evaluated.matrix_world.determinant() > 0.0 and (known.is_still or free.is_free(evaluated))
+    return evaluated.matrix_world.determinant() > 0.0 and free.is_free(evaluated)
 
 
-def _weights(run: Evaluation, able: Sequence[tuple[Member, Standing]], tips: Sequence[Any]) -> list[float]:
+def _weights(run: Evaluation, able: Sequence[Member], tips: Sequence[Any]) -> list[float]:
     """How much of IK the plain chains have."""
-    if not any(known.may_switch for _, known in able):
+    switching = {member.uid for member in able if may_switch(member)}
+    if not switching:
         return [weight_of(tip) for tip in tips]
-    owners = [(member.rig.obj, chain, known) for member, known in able for chain in member.plan.chains]
+    owners = [(member, chain) for member in able for chain in member.plan.chains]
     return [
-        solve_chain.effective_weight(run, obj, tip, chain) if known.may_switch else weight_of(tip)
-        for tip, (obj, chain, known) in zip(tips, owners, strict=True)
+        solve_chain.effective_weight(run, member.rig.obj, tip, chain) if member.uid in switching else weight_of(tip)
+        for tip, (member, chain) in zip(tips, owners, strict=True)
     ]
 
 
 def _picked(
-    able: Sequence[tuple[Member, Standing]],
+    able: Sequence[Member],
     tips: Sequence[Any],
     weights: Sequence[float],
     only: Collection[Node] | None,
@@ -100,7 +101,7 @@ def _picked(
     """
     columns: list[int] = []
     links: list[Any] = []
-    places = [(member, number) for member, _ in able for number in range(len(member.plan.chains))]
+    places = [(member, number) for member in able for number in range(len(member.plan.chains))]
     for column, ((member, number), tip, weight) in enumerate(zip(places, tips, weights, strict=True)):
         chain = member.plan.chains[number]
         node = member.key, chain.tip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
+from typing import Any
 
 import bpy
 import pytest
@@ -187,9 +188,10 @@ def hang_on_hand(target: bpy.types.Object, arm: bpy.types.Object) -> None:
     target.parent, target.parent_type, target.parent_bone = arm, 'BONE', "hand"
 
 
-def hold_by_hand(target: bpy.types.Object, arm: bpy.types.Object) -> None:
+def hold_by_hand(target: bpy.types.Object, arm: bpy.types.Object) -> Any:
     constraint = target.constraints.new('COPY_LOCATION')
     constraint.target, constraint.subtarget = arm, "hand"
+    return constraint
 
 
 def key_switch(target: bpy.types.Object, arm: bpy.types.Object) -> None:
@@ -205,12 +207,18 @@ def point_at_bone(target: bpy.types.Object, arm: bpy.types.Object) -> None:
     other.pose.bones["lo"].limb_ik_target, other.pose.bones["lo"].limb_ik_target_bone = arm, "hand"
 
 
-@pytest.mark.parametrize("is_updated", [False, True])
-@pytest.mark.parametrize("edit", [hang_on_hand, hold_by_hand, key_switch, point_at_bone])
+def copy_a_constraint(target: bpy.types.Object, arm: bpy.types.Object) -> None:
+    """Blender's dependency graph isn't built anew for it."""
+    other = bpy.data.objects.new("Other", None)
+    target.constraints.copy(hold_by_hand(other, arm))
+
+
+@pytest.mark.parametrize("when", ["between frames", "updated", "by a handler"])
+@pytest.mark.parametrize("edit", [hang_on_hand, hold_by_hand, copy_a_constraint, key_switch, point_at_bone])
 def test_what_a_script_hangs_elsewhere_is_seen_at_once(
-    edit: Callable[..., None], is_updated: bool, monkeypatch: pytest.MonkeyPatch
+    edit: Callable[..., None], when: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between two frames, without an update; what is remembered of the crowd no longer holds."""
+    """Whatever is remembered of the crowd: neither an update nor the graph's flags have to tell of it."""
     monkeypatch.setattr(crowd, "FEWEST", 1)
     made = crowd_of(2, 3)
     for arm in made:
@@ -220,8 +228,13 @@ def test_what_a_script_hangs_elsewhere_is_seen_at_once(
     follower.animation_data_clear()
     rigs.frame_set(3)
     rigs.frame_set(4)
-    edit(follower, made[0])
-    if is_updated:
+    if when == "by a handler":
+        bpy.app.handlers.frame_change_post.append(lambda *_: edit(follower, made[0]))
+        rigs.frame_set(4)
+        bpy.app.handlers.frame_change_post.pop()
+    else:
+        edit(follower, made[0])
+    if when == "updated":
         rigs.update()
     together = poses(made, 5)
     with monkeypatch.context() as patched:
