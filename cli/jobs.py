@@ -22,6 +22,7 @@ import bpy
 
 from ..files.opening import READABLE, WRITABLE, check_writable, make_folder
 from ..rig.errors import LimbIKError
+from . import progress
 
 PROGRAM = "limb-ik"
 PACKAGE = __name__.rsplit(".", 2)[0]
@@ -85,10 +86,11 @@ def is_done(source: Path, target: Path) -> bool:
 def run_all(pairs: Sequence[tuple[Path, Path]], arguments: argparse.Namespace) -> list[dict[str, Any]]:
     """Bakes every file in a process of its own, ``--jobs`` at a time; entries in the files' order."""
     make_folder(pairs[0][1].parent)
-    with ThreadPoolExecutor(arguments.jobs) as pool:
+    with progress.line() as say, ThreadPoolExecutor(arguments.jobs) as pool:
         waiting = {pool.submit(_run_one, *pair, arguments): pair for pair in pairs}
+        say(f"0/{len(pairs)}")
         for number, future in enumerate(as_completed(waiting), start=1):
-            _show_progress(number, len(pairs), waiting[future][0])
+            say(f"{number}/{len(pairs)} {waiting[future][0].name}")
         return [future.result() for future in waiting]
 
 
@@ -146,11 +148,3 @@ def _reason(child: subprocess.CompletedProcess[str]) -> str:
         return crash
     lines = [line for line in child.stderr.splitlines() if line.strip()]
     return lines[-1].removeprefix(f"{PROGRAM}: ") if lines else f"Blender ended with status {child.returncode}"
-
-
-def _show_progress(done: int, total: int, source: Path) -> None:
-    if sys.stderr.isatty():
-        end = "\n" if done == total else ""
-        width = os.get_terminal_size(sys.stderr.fileno()).columns
-        sys.stderr.write(f"\r{f'{done}/{total} {source.name}'[: width - 1]:<{width - 1}}{end}")
-        sys.stderr.flush()
