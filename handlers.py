@@ -181,6 +181,8 @@ def register() -> None:
         getattr(bpy.app.handlers, name).append(handler)
     marks.mark_all()
     if hasattr(bpy.data, "objects"):  # not while Blender starts; a file is loaded after that
+        for obj in marks.rigs():
+            migrate.up_to_date(obj)
         undo_post()
         for obj in marks.rigs():
             dependency.revalidate(obj)

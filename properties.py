@@ -188,6 +188,10 @@ JOINT_SPECS = (
 STORE_SPECS = (
     store("root", StringProperty),
     store("store", FloatVectorProperty, size=9),  # see fk_pose.Store
+    # What set-ups of form 1 keep instead, to be read once; an override's values are lost where nobody registers them.
+    store("store_mode", IntProperty, default=0),
+    store("fk", FloatVectorProperty, size=4),
+    store("written", FloatVectorProperty, size=4),
     store("made_target", BoolProperty),
     store("made_pole", BoolProperty),
 )

@@ -13,6 +13,7 @@ from . import dependency, marks, migrate, regain
 from .chain_problems import is_in_a_scene
 from .chain_setup import AXES, UNREAD, ChainSetup, RigSetup, limits_of, matrix_from, matrix_values
 from .read_chains import read_setup
+from .session import object_settings
 
 __all__ = [
     "AXES",
@@ -49,8 +50,9 @@ def setup_of(obj: bpy.types.Object) -> RigSetup:
     if setup is None and obj.mode == 'EDIT':
         return UNREAD
     if setup is None:
-        regain.regain(obj)
+        was_set_up_here = bool(object_settings(obj).version)
         migrate.up_to_date(obj)
+        regain.regain(obj, was_set_up_here)
         setup = _setups[obj.session_uid] = read_setup(obj)
     return setup
 

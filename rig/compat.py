@@ -196,14 +196,6 @@ def _channelbag(action: bpy.types.Action, slot: Any) -> Any:
     return None
 
 
-def registered_values(owner: Any) -> Any:
-    """Values of properties that extensions register, by name, those that none registers any more, too; like a dict.
-
-    From 5.0 on these are kept apart from custom properties.
-    """
-    return owner.bl_system_properties_get(do_create=True) if hasattr(owner, "bl_system_properties_get") else owner
-
-
 def _ensure_slot(id_block: bpy.types.ID, anim: bpy.types.AnimData) -> None:
     action = cast(Any, anim.action)
     if not HAS_SLOTS:

@@ -25,6 +25,8 @@ from .session import pose_bones
 NUMBER_PATH = "pose.bones[0].limb_ik.dependency"
 NAMES_PATH = "pose.bones[0].limb_ik.names"
 OWN_PATHS = frozenset((NUMBER_PATH, NAMES_PATH))
+FORM_1_PATHS = ("limb_ik.dependency", "limb_ik.names")
+"""Where set-ups of form 1 have them, see ``migrate``; overrides get those of their library at each load."""
 # The links of a chain: role -> (setting that names the object or None for the rig itself, setting that names the bone)
 LINKS = {
     "tip": (None, None),
@@ -73,8 +75,8 @@ def tips_of(obj: bpy.types.Object) -> list[Any]:
 def rebuild(obj: bpy.types.Object) -> None:
     """Make the number and the names of a rig anew from its chains; without chains take them away."""
     is_first = _find_driver(obj, NAMES_PATH) is None
-    for path in OWN_PATHS:
-        _remove_driver(obj, path)
+    for path in (*OWN_PATHS, *FORM_1_PATHS):
+        _remove_drivers(obj, path)
     tips = tips_of(obj)
     if not tips:
         return
@@ -110,9 +112,9 @@ def _drive(obj: bpy.types.Object, path: str, links: list[tuple[str, Any]]) -> An
     return curve
 
 
-def _remove_driver(obj: bpy.types.Object, path: str) -> None:
-    curve = _find_driver(obj, path)
-    if curve is not None:
+def _remove_drivers(obj: bpy.types.Object, path: str) -> None:
+    """Remove every driver of a path: an armature that another was joined into has two."""
+    while (curve := _find_driver(obj, path)) is not None:
         cast(Any, obj.animation_data).drivers.remove(curve)
 
 

@@ -29,6 +29,10 @@ IN_EDIT_MODE = "armature is in edit mode"
 IN_REST_POSITION = "armature is in rest position"
 
 
+class ObjectGoneError(Exception):
+    """A target or pole isn't there any more, though a set-up names it."""
+
+
 @dataclass
 class Evaluation:
     """Everything that one evaluation reads and finds; lives only while it runs."""
@@ -64,7 +68,10 @@ class Evaluation:
                 _note_objects(self, rig)
             obj = self.objects.get(key)
         if obj is None:
-            obj = self.objects[key] = object_at(key)
+            try:
+                obj = self.objects[key] = object_at(key)
+            except KeyError:
+                raise ObjectGoneError(key[0]) from None
         return obj
 
     def world(self, obj: bpy.types.Object) -> Matrix:
@@ -136,6 +143,22 @@ def evaluate(
 
     Raises nothing for a chain that can't be solved: it is ``INVALID`` and costs the others nothing.
     """
+    rigs = list(objects)
+    try:
+        return _evaluate(depsgraph, rigs, frame, is_fresh, is_forced, only)
+    except ObjectGoneError:  # removed since set-ups were read, and no update told of it
+        marks.names_may_have_changed()
+        return _evaluate(depsgraph, rigs, frame, is_fresh, is_forced, only)
+
+
+def _evaluate(
+    depsgraph: bpy.types.Depsgraph,
+    objects: Iterable[bpy.types.Object],
+    frame: float,
+    is_fresh: bool,
+    is_forced: bool,
+    only: Sequence[tuple[marks.Key, str]] | None,
+) -> Evaluation:
     render = cast(bpy.types.Scene, depsgraph.scene).render
     run = Evaluation(depsgraph, frame, render.fps / render.fps_base, is_fresh)
     for obj in objects:

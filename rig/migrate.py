@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import compat, marks
+from . import marks
 
 VERSION = 2
 """Form of the set-ups that this Limb IK writes."""
@@ -33,11 +33,10 @@ def _drivers_to_first_bone(obj: Any) -> None:
 def _pack_stores(obj: Any) -> None:
     """Three properties of a bone, its FK and what was written, into one."""
     for bone in obj.pose.bones:
-        values = compat.registered_values(bone)
-        if values.get("limb_ik_store_mode"):
-            bone.limb_ik_store = (values["limb_ik_store_mode"], *values["limb_ik_fk"], *values["limb_ik_written"])
+        if bone.limb_ik_store_mode:
+            bone.limb_ik_store = (bone.limb_ik_store_mode, *bone.limb_ik_fk, *bone.limb_ik_written)
         for name in ("limb_ik_store_mode", "limb_ik_fk", "limb_ik_written"):
-            values.pop(name, None)
+            bone.property_unset(name)
 
 
 def _to_form_2(obj: Any) -> None:

@@ -11,21 +11,24 @@ import bpy
 
 from . import carry, dependency, fk_pose, kept, marks, rest_edits
 from .bone_rows import row_of
-from .session import object_settings
 
 
-def regain(obj: bpy.types.Object) -> None:
+def regain(obj: bpy.types.Object, was_set_up: bool) -> None:
     """Mend what pasting a pose, or taking an armature's animation data away, has done to its chains.
 
     For each of them Blender calls nothing of ours. Pasted bones bring settings along, without their pointers; animation
     data takes the drivers with it, by which targets are evaluated and renames are followed.
+
+    Args:
+        obj: the armature object.
+        was_set_up: whether it had a set-up's number: what a rig without has was pasted.
     """
     if not obj.is_editable or dependency.is_from_library(obj):
         return
     _undo_paste(obj)
     known, tips = dependency.known_tips(obj), dependency.tips_of(obj)
     strangers = [tip for tip in tips if tip.name not in known]
-    pasted = [tip for tip in strangers if tip.limb_ik_target is None and (known or not object_settings(obj).version)]
+    pasted = [tip for tip in strangers if tip.limb_ik_target is None and (known or not was_set_up)]
     with marks.quiet():
         for tip in pasted:
             clear_chain(tip)

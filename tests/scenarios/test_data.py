@@ -205,6 +205,24 @@ def test_lb_45_deleting_the_rig_that_another_looks_at() -> None:
     assert len(bpy.data.armatures) == 2
 
 
+@pytest.mark.parametrize("count", [3, 8])
+@pytest.mark.parametrize("role", ["T", "P"])
+def test_lb_44_a_target_removed_between_two_frames_costs_the_other_rigs_nothing(role: str, count: int) -> None:
+    """A script tells of it by no update; with many limbs these are solved together."""
+    made = [limb(f"Rig{number}") for number in range(count)]
+    for number, (obj, target) in enumerate(made):
+        obj.location.x = target.location.x = 3.0 * number
+    rigs.frame_set(2)
+    tip = rigs.bone(made[1][0], "lo")
+    bpy.data.objects.remove(tip.limb_ik_target if role == "T" else tip.limb_ik_pole)
+    for frame in (3, 4):
+        rigs.frame_set(frame)
+        for number, (obj, target) in enumerate(made):
+            if number != 1:
+                assert rigs.tip_error(obj, "lo", target) <= 1e-5
+    assert tip.limb_ik_status == ("INVALID" if role == "T" else "REACHED")
+
+
 def edit(obj: bpy.types.Object, change: Callable[[Any], None]) -> None:
     bpy.context.view_layer.objects.active = obj
     bpy.ops.object.mode_set(mode="EDIT")

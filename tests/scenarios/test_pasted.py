@@ -10,6 +10,7 @@ from typing import Any
 
 import bpy
 import pytest
+from limb_ik.rig import dependency
 from mathutils import Quaternion
 
 import rigs
@@ -166,6 +167,18 @@ def test_chains_of_joined_armatures_go_on(side: str, target_kind: str) -> None:
     rigs.update()
     assert joined.limb_ik_status == "REACHED"
     assert (rigs.evaluated_pose(obj)[names[tip]].tail - after[names[tip]].tail).length > 0.1
+    assert sorted(curve.data_path for curve in obj.animation_data.drivers) == sorted(dependency.OWN_PATHS)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.data.armatures["A"].edit_bones["hand"].roll += 0.1
+    bpy.ops.object.mode_set(mode="OBJECT")
+    rigs.update()
+    own = rigs.bone(obj, "lo").limb_ik_target
+    assert own is not None
+    own.hide_viewport = True
+    rigs.update()
+    own.location.z -= 0.2
+    rigs.update()
+    assert rigs.tip_error(obj, "lo", own) <= ON_TARGET
 
 
 def cleared(obj: bpy.types.Object) -> None:

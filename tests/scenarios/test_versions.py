@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 import pytest
-from limb_ik.rig import compat, dependency, fk_pose, migrate
+from limb_ik.rig import dependency, fk_pose, migrate
 
 import rigs
 
@@ -76,10 +76,9 @@ def as_form_1(obj: bpy.types.Object) -> None:
         curve.data_path = curve.data_path.removeprefix("pose.bones[0].")
     for bone in obj.pose.bones:
         number, fk, written = fk_pose.store_of(bone)
-        values = compat.registered_values(bone)
-        values.pop("limb_ik_store", None)
+        bone.property_unset("limb_ik_store")
         if number:
-            values["limb_ik_store_mode"], values["limb_ik_fk"], values["limb_ik_written"] = number, fk, written
+            bone.limb_ik_store_mode, bone.limb_ik_fk, bone.limb_ik_written = number, fk, written
     obj.limb_ik.version = 1
 
 
@@ -104,7 +103,7 @@ def test_a_set_up_of_form_1_keeps_its_drivers_and_its_fk(tmp_path: Path, how: st
     obj, target = bpy.data.objects["Rig"], bpy.data.objects["T"]
     assert sorted(curve.data_path for curve in obj.animation_data.drivers) == sorted(dependency.OWN_PATHS)
     assert all(curve.driver.is_valid for curve in obj.animation_data.drivers)
-    assert not set(compat.registered_values(rigs.bone(obj, "up")).keys()) & {"limb_ik_fk", "limb_ik_written"}
+    assert not any(rigs.bone(obj, "up").is_property_set(f"limb_ik_{name}") for name in ("store_mode", "fk", "written"))
     target.hide_viewport = True
     target.location = (0.5, -0.3, 1.25)
     rigs.update()
