@@ -24,6 +24,7 @@ from bpy.props import (
 from .property_specs import (
     ANIMATABLE,
     NOT_ANIMATABLE,
+    NOT_OVERRIDABLE,
     OVERRIDABLE,
     Spec,
     angle,
@@ -228,20 +229,20 @@ class LimbIKBone(bpy.types.PropertyGroup):
         dependency: float
         names: float
     else:
-        dependency: FloatProperty(options=ANIMATABLE, override=OVERRIDABLE)
-        names: FloatProperty(options=ANIMATABLE, override=OVERRIDABLE)
+        dependency: FloatProperty(options=ANIMATABLE)
+        names: FloatProperty(options=ANIMATABLE)
 
 
-GROUPS = ((bpy.types.Object, LimbIKObject), (bpy.types.PoseBone, LimbIKBone))
-"""What gets a group of settings named ``limb_ik``, and which."""
+GROUPS = ((bpy.types.Object, LimbIKObject, OVERRIDABLE), (bpy.types.PoseBone, LimbIKBone, NOT_OVERRIDABLE))
+"""What gets a group named ``limb_ik``, and which; drivers alone write that of bones."""
 
 
 def register() -> None:
     """Register every property; called once by the extension."""
     pointer = cast(Any, PointerProperty)  # no stubs of what an extension adds
-    for owner, group in GROUPS:
+    for owner, group, override in GROUPS:
         bpy.utils.register_class(group)
-        cast(Any, owner).limb_ik = pointer(type=group, name="Limb IK", override=OVERRIDABLE)
+        cast(Any, owner).limb_ik = pointer(type=group, name="Limb IK", override=override)
     for spec in SPECS:
         setattr(bpy.types.PoseBone, PREFIX + spec.name, spec.build())
 
@@ -250,6 +251,6 @@ def unregister() -> None:
     """Take every property away again; the values stay in the file."""
     for spec in reversed(SPECS):
         delattr(bpy.types.PoseBone, PREFIX + spec.name)
-    for owner, group in reversed(GROUPS):
+    for owner, group, _ in reversed(GROUPS):
         del cast(Any, owner).limb_ik
         bpy.utils.unregister_class(group)

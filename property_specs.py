@@ -15,6 +15,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
 from .rig import dependency, marks
 
 OVERRIDABLE = {'LIBRARY_OVERRIDABLE'}
+NOT_OVERRIDABLE: set[str] = set()
 ANIMATABLE = {'ANIMATABLE'}
 NOT_ANIMATABLE: set[str] = set()
 
