@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
-from .entry import command, main
+try:
+    from .entry import command, main
+except ModuleNotFoundError as missing:
+    if missing.name != "bpy":
+        raise
+    from .without_blender import command, main
 
 __all__ = ["command", "main"]

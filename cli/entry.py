@@ -25,7 +25,7 @@ from ..files.opening import READABLE, WRITABLE
 from ..files.quiet import show_chatter, stdout_to_stderr
 from ..rig.errors import LimbIKError
 from . import bake, guard, plant, setup, values
-from .jobs import PROGRAM
+from .version import PROGRAM, VERSION
 
 LOG = logging.getLogger(__name__)
 DONE, FAILED = 0, 1
@@ -119,6 +119,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Exact inverse kinematics for armatures, without a window.",
         epilog=f"FILE: {', '.join(READABLE)}. OUT: {', '.join(WRITABLE)}. Exit status: 0 done, 1 failed, 2 usage.",
     )
+    parser.add_argument("--version", action="version", version=VERSION)
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_inspect(commands)
     _add_add(commands)

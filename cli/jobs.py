@@ -23,8 +23,8 @@ import bpy
 from ..files.opening import READABLE, WRITABLE, check_writable, make_folder
 from ..rig.errors import LimbIKError
 from . import progress
+from .version import PROGRAM
 
-PROGRAM = "limb-ik"
 PACKAGE = __name__.rsplit(".", 2)[0]
 FOLDER = Path(__file__).resolve().parent.parent
 CHILD_VARIABLE = "LIMB_IK_CHILD"
