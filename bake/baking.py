@@ -162,7 +162,7 @@ def _repeated(work: Work) -> list[str]:
 def _afterwards(context: Any, work: Work, after: str) -> None:
     for chain in work.chains:
         if after == 'REMOVE':
-            setup.remove_chain(context, work.obj, chain.tip)
+            setup.remove_chain(context, work.obj, chain.tip, keeps_keys=True)  # a bake changes no other curve
         elif after == 'MUTE':
             tip: Any = work.obj.pose.bones[chain.tip]
             tip.limb_ik_mute = True

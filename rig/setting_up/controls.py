@@ -19,6 +19,7 @@ from mathutils import Matrix
 from .. import marks
 from ..errors import LimbIKError
 from ..session import armature_data, pose_bones
+from . import leavings
 
 COLLECTION = "Limb IK Controls"
 # Of empties where the viewport's wires have objects' colours; of bones one of Blender's colour sets.
@@ -64,6 +65,16 @@ def _collection(scene: bpy.types.Scene) -> bpy.types.Collection:
     collection = bpy.data.collections.new(COLLECTION)
     scene.collection.children.link(collection)
     return collection
+
+
+def _remove_unused_shapes() -> None:
+    for name in SHAPE_NAMES.values():
+        found = bpy.data.objects.get((name, None))
+        if found is not None and not found.users:
+            mesh = cast(bpy.types.Mesh, found.data)
+            bpy.data.objects.remove(found)
+            if not mesh.users:
+                bpy.data.meshes.remove(mesh)
 
 
 def _is_ours(collection: bpy.types.Collection) -> bool:
@@ -189,6 +200,8 @@ def remove(context: bpy.types.Context, armature: bpy.types.Object, link: tuple[m
             bone = bones.get(link[1])
             if bone is not None:  # it may be deleted already
                 bones.remove(bone)
+        leavings.forget_bone(armature, link[1])
+        _remove_unused_shapes()
         data = armature_data(armature)
         collection: Any = data.collections_all.get(COLLECTION)
         if collection is not None and not len(collection.bones) and not len(collection.children):

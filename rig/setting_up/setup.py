@@ -19,7 +19,7 @@ from ..errors import LimbIKError
 from ..evaluate import Evaluation, evaluate
 from ..session import current_scene, pose_bones
 from ..spaces import PoseState, matrix_to_armature
-from . import chain_plan, controls
+from . import chain_plan, controls, leavings
 from .chain_plan import ChainPlan, guess_end_bone, limb_plans
 
 __all__ = [
@@ -74,6 +74,8 @@ def add_chains(context: bpy.types.Context, obj: bpy.types.Object, plans: Sequenc
         for tip in tips:
             remove_chain(context, obj, tip)
         raise
+    for tip in tips:
+        leavings.forget_settings(obj, tip)
     dependency.rebuild(obj)
     marks.touch(obj)
     return tips
@@ -210,8 +212,22 @@ def _make_control(
         setattr(tip, f"limb_ik_made_{role}", True)
 
 
-def remove_chain(context: bpy.types.Context, obj: bpy.types.Object, tip: str, *, remove_targets: bool = True) -> None:
+def remove_chain(
+    context: bpy.types.Context,
+    obj: bpy.types.Object,
+    tip: str,
+    *,
+    remove_targets: bool = True,
+    keeps_keys: bool = False,
+) -> None:
     """Remove a chain: the FK pose comes back, and what set-up made for it goes.
+
+    Args:
+        context: gives view layer and mode.
+        obj: the armature object.
+        tip: name of the bone at which the chain ends.
+        remove_targets: delete targets and poles that were made for it.
+        keeps_keys: leave keys and drivers of its settings in the action.
 
     Raises:
         LimbIKError: no chain ends there.
@@ -227,12 +243,16 @@ def remove_chain(context: bpy.types.Context, obj: bpy.types.Object, tip: str, *,
     with marks.quiet():
         fk_pose.restore(obj)
     carry.reset(bone)
+    if not keeps_keys:
+        leavings.forget_settings(obj, tip)
     dependency.rebuild(obj)
     marks.touch(obj)
     if remove_targets:
         for link in made:
             if not _is_used(link):
                 controls.remove(context, obj, link)
+    if not dependency.tips_of(obj):
+        leavings.forget_values(obj)
 
 
 def _is_used(link: tuple[marks.Key, str]) -> bool:

@@ -214,6 +214,39 @@ def test_remove_gives_fk_back_and_takes_what_was_made(body: bpy.types.Object) ->
     assert controls.COLLECTION not in bpy.data.collections
 
 
+@pytest.mark.parametrize("target_kind", ["EMPTY", "BONE"])
+def test_nothing_of_removed_chains_stays_in_the_file(body: bpy.types.Object, target_kind: str) -> None:
+    for frame, angle in ((1, 0.1), (9, 0.4)):
+        rigs.turn(body, "thigh.L", "X", angle)
+        rigs.key_rotation(rigs.bone(body, "thigh.L"), frame)
+    objects, meshes = set(bpy.data.objects.keys()), set(bpy.data.meshes.keys())
+    curves = sorted(curve.data_path for curve in rigs.curves(body))
+    ops.limb_ik.add_limbs(armature="Body", motion='KEYS', target_kind=target_kind)
+    for frame, is_on in ((1, True), (5, False)):
+        rigs.key_setting(rigs.bone(body, "shin.L"), "use_ik", frame, is_on)
+    rigs.frame_set(6)
+    ops.limb_ik.remove_chain(armature="Body")
+    rigs.frame_set(7)
+    assert sorted(curve.data_path for curve in rigs.curves(body)) == curves
+    assert (set(bpy.data.objects.keys()), set(bpy.data.meshes.keys())) == (objects, meshes)
+    assert not [bone.name for bone in body.pose.bones if bone.is_property_set("limb_ik_store")]
+    assert not list(body.animation_data.drivers)
+    ops.limb_ik.add_limbs(armature="Body")
+    rigs.frame_set(8)
+    assert all(body.pose.bones[tip].limb_ik_use_ik for tip in tips(body))
+
+
+def test_a_chain_begins_without_the_keys_of_an_earlier_one(body: bpy.types.Object) -> None:
+    ops.limb_ik.add_limbs(armature="Body")
+    tip = rigs.bone(body, "shin.L")
+    rigs.key_setting(tip, "use_ik", 1, False)
+    tip.limb_ik_solver = 'NONE'
+    rigs.update()
+    ops.limb_ik.add_chain(armature="Body", tips="shin.L")
+    rigs.frame_set(2)
+    assert tip.limb_ik_use_ik and not [one for one in rigs.curves(body) if "use_ik" in one.data_path]
+
+
 def test_a_collection_of_controls_with_something_else_in_it_stays(body: bpy.types.Object) -> None:
     ops.limb_ik.add_limbs(armature="Body")
     bpy.data.collections[controls.COLLECTION].objects.link(bpy.data.objects.new("Own", None))
