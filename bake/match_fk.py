@@ -12,6 +12,7 @@ import numpy as np
 from ..rig import fk_pose, marks, match
 from ..rig.chains import ChainSetup
 from ..rig.evaluate import Evaluation
+from ..rig.session import object_at, pose_bones
 from ..solvers.rotations import Quat
 from . import continuity, keys
 from .jobs import Asked, Job, evaluation_here, jobs_of, read
@@ -22,7 +23,10 @@ from .match_range import (
     MatchReport,
     check_controls,
     control_keys,
+    control_owners,
+    key_where_automatic,
     owner_of_control,
+    put_controls,
     read_controls,
     write_controls,
 )
@@ -39,6 +43,12 @@ class Seen:
     turns: Turns
     turned: frozenset[int]
     controls: dict[Control, match.Channels]
+
+
+# By so much of 1 or of its distance a control may be off its place at set-up and still count as there.
+UNMOVED = 1e-5
+HERE = "on every frame: key the pose before the frame changes, or match over frames"
+RANGE = "outside these frames, too"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +89,16 @@ def match_fk_here(context: Any, asked: Sequence[Asked]) -> MatchReport:
     jobs = jobs_of(asked)
     run = evaluation_here(context)
     found = [(seen(run, job.obj, job.chains), read_controls(run, job.obj, offsets_of(job))) for job in jobs]
-    for job, (turns, controls) in zip(jobs, found, strict=True):
+    controls = [own for _, own in found]
+    notes, bones = offset_notes(controls, HERE), []
+    for job, (turns, _) in zip(jobs, found, strict=True):
         _put(job.obj, turns)
-        for control, channels in controls.items():
-            match.put(owner_of_control(control), channels)
+        bones += [pose_bones(job.obj)[bone] for bone in turns]
         marks.touch(job.obj)
-    return MatchReport(sum(len(job.chains) for job in jobs), 0, 0, armatures=len(jobs))
+    put_controls(controls)
+    count = key_where_automatic(context, bones, has_place=False)
+    count += key_where_automatic(context, control_owners(controls))
+    return MatchReport(sum(len(job.chains) for job in jobs), 0, count, notes, len(jobs))
 
 
 def match_fk_steps(context: Any, asked: Sequence[Asked]) -> Steps[MatchReport]:
@@ -99,9 +113,10 @@ def match_fk_steps(context: Any, asked: Sequence[Asked]) -> Steps[MatchReport]:
         frames = np.asarray(job.frames)
         rows.append(RotationKeys(job.obj, rotation_rows(job.obj, turns_of(samples)), frames))
         controls += control_keys([one.controls for one in samples], frames)
+    notes = offset_notes([samples[0].controls for samples in found], RANGE)
     written = write_all(rows, controls)
     chains, count = sum(len(job.chains) for job in jobs), max(len(job.frames) for job in jobs)
-    return MatchReport(chains, count, written, armatures=len(jobs))
+    return MatchReport(chains, count, written, notes, len(jobs))
 
 
 def check_all(rotations: Sequence[RotationKeys], controls: Sequence[ControlKeys]) -> None:
@@ -121,6 +136,22 @@ def write_all(rotations: Sequence[RotationKeys], controls: Sequence[ControlKeys]
     check_all(rotations, controls)
     written = sum(keys.write_rotation_keys(one.obj, one.rows, one.frames, one.rows.keys()) for one in rotations)
     return written + write_controls(controls)
+
+
+def offset_notes(found: Sequence[dict[Control, match.Channels]], where: str) -> tuple[str, ...]:
+    """What to say of targets and poles that are offsets on the motion and go back to where they were set up."""
+    given_up = [control for controls in found for control, at in controls.items() if _is_moved(control, at)]
+    return tuple(
+        f"'{bone or object_at(key).name}' was an offset on the motion and is back where it was set up, {where}"
+        for key, bone in dict.fromkeys(given_up)
+    )
+
+
+def _is_moved(control: Control, at: match.Channels) -> bool:
+    owner = owner_of_control(control)
+    now = (*owner.location, *getattr(owner, fk_pose.channel(owner.rotation_mode)))
+    size = 1.0 + max(abs(value) for value in at.location)
+    return any(abs(a - b) > UNMOVED * size for a, b in zip(now, (*at.location, *at.rotation), strict=True))
 
 
 def offsets_of(job: Job) -> list[ChainSetup]:

@@ -74,11 +74,41 @@ def match_ik_here(context: Any, asked: Sequence[Asked]) -> MatchReport:
     run = evaluation_here(context, only=all_but(marks.rigs(), jobs))
     held: list[list[str]] = [[] for _ in jobs]
     found = [read_controls(run, job.obj, job.chains, own) for job, own in zip(jobs, held, strict=True)]
-    for job, controls in zip(jobs, found, strict=True):
+    put_controls(found)
+    for job in jobs:
+        marks.touch(job.obj)
+    return _report(jobs, key_where_automatic(context, control_owners(found)), held)
+
+
+def put_controls(found: Sequence[dict[Control, match.Channels]]) -> None:
+    """Write the channels of targets and poles."""
+    for controls in found:
         for control, channels in controls.items():
             match.put(owner_of_control(control), channels)
-        marks.touch(job.obj)
-    return _report(jobs, 0, held)
+
+
+def control_owners(found: Sequence[dict[Control, match.Channels]]) -> list[Any]:
+    """Objects and pose bones of targets and poles."""
+    return [owner_of_control(control) for controls in found for control in controls]
+
+
+def key_where_automatic(context: Any, owners: Sequence[Any], has_place: bool = True) -> int:
+    """Key objects or pose bones at this frame, rotation and place, where Auto Keying is on; how many channels that are.
+
+    Args:
+        context: gives scene and frame.
+        owners: original objects or pose bones; those that can't be keyed are left out, as by Blender itself.
+        has_place: the location, too.
+    """
+    if not context.scene.tool_settings.use_keyframe_insert_auto:
+        return 0
+    count = 0
+    for owner in owners:
+        group = "Object Transforms" if isinstance(owner, bpy.types.Object) else owner.name
+        for path in (*(("location",) if has_place else ()), channel(owner.rotation_mode)):
+            if owner.id_data.is_editable and owner.keyframe_insert(path, group=group):
+                count += len(getattr(owner, path))
+    return count
 
 
 def match_ik_steps(context: Any, asked: Sequence[Asked]) -> Steps[MatchReport]:

@@ -85,7 +85,8 @@ class Matching(InSteps, OverRange, OnRigs):
         of = f" of {report.armatures} armatures" if report.armatures > 1 else ""
         what = f"{self.WHAT} of {counted(report.chains, 'chain')}{of} matched"
         where = f"over {counted(report.frames, 'frame')}: {counted(report.keys, 'key')}"
-        return "; ".join((f"{what} {where if report.frames else 'at this frame'}", *report.notes))
+        here = "at this frame" + (f": {counted(report.keys, 'key')}" if report.keys else "")
+        return "; ".join((f"{what} {where if report.frames else here}", *report.notes))
 
 
 class LIMB_IK_OT_match_ik(Matching, bpy.types.Operator):

@@ -8,6 +8,8 @@ from typing import Any
 
 import bpy
 import pytest
+from limb_ik.bake.match_fk import match_fk
+from limb_ik.bake.match_range import match_ik
 
 import rigs
 
@@ -81,6 +83,41 @@ def test_match_fk_of_offsets_adds_them_once(body: bpy.types.Object) -> None:
     rigs.update()
     assert rigs.pose_distance(seen, rigs.evaluated_pose(body)) < 1e-4
     assert bone.limb_ik_status == 'REACHED'
+
+
+def test_an_offset_that_a_match_gives_up_is_said(body: bpy.types.Object) -> None:
+    ops.limb_ik.add_chain(armature="Body", tips="shin.L", motion='FK')
+    assert match_fk(bpy.context, body).notes == ()
+    target = rigs.bone(body, "shin.L").limb_ik_target
+    target.location.z += 0.15
+    rigs.update()
+    (note,) = match_fk(bpy.context, body).notes
+    assert note.startswith(f"'{target.name}' was an offset") and "on every frame" in note
+    target.location.z += 0.15
+    rigs.update()
+    (note,) = match_fk(bpy.context, body, frames=[1.0, 2.0]).notes
+    assert note.startswith(f"'{target.name}' was an offset") and "outside these frames" in note
+
+
+@pytest.mark.parametrize("to", ["fk", "ik"])
+def test_auto_keying_keys_what_is_matched(arm: bpy.types.Object, to: str) -> None:
+    """As Blender's own tools: the pose, or target and pole, on this frame."""
+    rigs.frame_set(4)
+    tip(arm).limb_ik_target.location.z -= 40.0
+    rigs.update()
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+    seen = rigs.evaluated_pose(arm)
+    match: Any = {"fk": match_fk, "ik": match_ik}[to]
+    report = match(bpy.context, arm)
+    controls = [tip(arm).limb_ik_target, tip(arm).limb_ik_pole]
+    keyed = [arm] if to == "fk" else controls
+    assert report.keys == sum(len(rigs.keys(one)) for one in keyed) > 0
+    assert all([key.co.x for key in curve.keyframe_points] == [4.0] for one in keyed for curve in rigs.curves(one))
+    if to == "fk":
+        tip(arm).limb_ik_mute = True
+        rigs.frame_set(5)
+        rigs.frame_set(4)
+        assert rigs.pose_distance(seen, rigs.evaluated_pose(arm)) < 1e-5
 
 
 def key_fk(arm: bpy.types.Object) -> dict[int, dict[str, rigs.BonePose]]:
