@@ -124,6 +124,7 @@ def bake_steps(
         notes=tuple(notes),
         keys_before=sum(len(one.work.frames) * rows.shape[1] for one in results for rows in one.table.values()),
         error=max((one.few.error * unit for one in results if one.few is not None), default=0.0),
+        error_part=max((one.few.part for one in results if one.few is not None), default=0.0),
     )
 
 

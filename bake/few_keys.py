@@ -29,10 +29,14 @@ TINY = 1e-30
 
 @dataclass(frozen=True, slots=True)
 class FewKeys:
-    """Fits by bone name; ``error``: the largest miss of any joint, in the unit of the tolerance."""
+    """Fits by bone name; ``error``: the largest miss of any joint, in the unit of the tolerance.
+
+    ``part``: the largest miss as a part of its chain's length.
+    """
 
     fits: dict[str, Fit]
     error: float
+    part: float
 
 
 def few_keys(
@@ -61,6 +65,7 @@ def few_keys(
     depths, frames = _depths(upstream), np.asarray(work.frames)
     shown_live, fits = rotation_table(work, readings), dict[str, Fit]()
     errors: list[float] = []
+    lengths: list[float] = []
     for number, row in enumerate(rows):
         live = _motion(work.obj, number, rows, upstream, readings, shown_live)
         names = [work.obj.pose.bones[bone].name for bone in row.bones]
@@ -68,8 +73,10 @@ def few_keys(
         found, error = _fit(frames, live, full, tolerance / scale / depths[number])
         fits |= found
         errors.append(error * scale)
+        lengths.append(scale * float(np.linalg.norm(np.diff(live.heads[0], axis=0), axis=1).sum()))
     total = [errors[i] + sum(errors[above_it] for above_it in upstream[i]) for i in range(len(rows))]
-    return FewKeys(fits, max(total, default=0.0))
+    parts = [miss / length for miss, length in zip(total, lengths, strict=True) if length > 0.0]
+    return FewKeys(fits, max(total, default=0.0), max(parts, default=0.0))
 
 
 def _fit(

@@ -31,6 +31,7 @@ class BakeReport:
     Attributes:
         keys: written; ``keys_before``: those of a bake with a key on every frame.
         error: metres that few keys miss a joint or a tip by at most, at frames and halves; 0 without ``reduce``.
+        error_part: the same as a part of the chain's length.
         skipped: chains that can't be solved, with the reason.
         notes: what to know.
     """
@@ -44,6 +45,7 @@ class BakeReport:
     notes: tuple[str, ...] = ()
     keys_before: int = 0
     error: float = 0.0
+    error_part: float = 0.0
 
     def sentence(self) -> str:
         """The report in one line for people."""
@@ -52,6 +54,7 @@ class BakeReport:
         text = f"Baked {chains} over {frames}: {self.keys} keys in {self.seconds:.2f} s"
         if self.keys_before > self.keys:
             text += f", {self.keys_before} before reducing, off by {_millimetres(self.error)} mm at most"
+            text += f" ({100.0 * self.error_part:.2g} % of the chain)"
         return "; ".join((text, *self.skipped, *self.notes))
 
 

@@ -52,6 +52,8 @@ def test_few_keys_stay_within_what_was_asked_for(mode: str, scale: float, unit: 
     misses = np.linalg.norm(world_joints(obj, HALVES) - whole, axis=2)
     assert misses.max() * unit <= asked
     assert misses.max() * unit == pytest.approx(report.error, rel=0.02, abs=2e-6 * scale * unit)
+    length = sum(bone.length for bone in obj.data.bones)
+    assert report.error_part * length * scale * unit == pytest.approx(report.error, rel=1e-4)
     assert report.keys_before == 30 * (9 if mode == "XYZ" else 12)
     assert report.keys < 0.7 * report.keys_before
     assert "before reducing" in report.sentence()
