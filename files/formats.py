@@ -9,19 +9,22 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import addon_utils
 import bpy
 
-from ..rig import compat
+from ..rig import compat, nla
 from ..rig.errors import LimbIKError
 from ..rig.session import armature_data, current_scene, current_view_layer
 from ..rig.setting_up.controls import COLLECTION
+from . import gltf_clips
 from .bvh_export import write_bvh
+from .clips import Clip, animation_of, clips_of, owners_of
 from .gltf_rate import frame_rate
+from .still_channels import complete_waiting
 
 _ADD_ONS = {".bvh": "io_anim_bvh", ".fbx": "io_scene_fbx"}
 _GLTF_ADD_ON = "io_scene_gltf2"
@@ -35,14 +38,18 @@ def import_file(path: Path, suffix: str) -> None:
     READERS[suffix](path)
 
 
-def export_file(path: Path, suffix: str) -> None:
+def export_file(path: Path, suffix: str) -> Sequence[Clip]:
     """Writes the scene's armatures, without the controls of set-up, over the scene's frame range.
 
     The controls are removed from the session for it.
+
+    Returns:
+        The clips that aren't in the file.
     """
     _enable_add_on(suffix)
     _remove_controls()
-    WRITERS[suffix](path)
+    playing, others = clips_of(current_scene().objects)
+    return WRITERS[suffix](path, playing, others)
 
 
 def _enable_add_on(suffix: str) -> None:
@@ -75,6 +82,7 @@ def _import_gltf(path: Path) -> None:
     current_scene().render.fps = frame_rate(path)
     # Else bones get a shape, and the file an icosphere.
     bpy.ops.import_scene.gltf(filepath=str(path), disable_bone_shape=True)
+    complete_waiting()
 
 
 def _import_vrm(path: Path) -> None:
@@ -88,17 +96,23 @@ def _import_vrm(path: Path) -> None:
         _import_gltf(renamed)
 
 
-def _export_bvh(path: Path) -> None:
+def _export_bvh(path: Path, _playing: Clip, others: Sequence[Clip]) -> Sequence[Clip]:
     armatures = [o for o in current_scene().objects if o.type == 'ARMATURE']
     if len(armatures) != 1:
         raise LimbIKError(f"a .bvh file holds one armature, and here are {len(armatures)}")
     scene = current_scene()
     write_bvh(path, armatures[0], range(scene.frame_start, scene.frame_end + 1))
+    return others
 
 
-def _export_fbx(path: Path) -> None:
-    """Blender's importer takes the first moment for frame 1, its exporter writes frame 1 one frame after it."""
+def _export_fbx(path: Path, playing: Clip, others: Sequence[Clip]) -> Sequence[Clip]:
+    """Blender's importer takes the first moment for frame 1, its exporter writes frame 1 one frame after it.
+
+    Of all actions the exporter would make clips of every action with every object that has its channels: one clip is
+    written, which bears the scene's name.
+    """
     scene = current_scene()
+    scene.name = playing.name
     first, last = scene.frame_start, scene.frame_end
     shift = -min(1, first)
     shift_animation(shift)
@@ -115,11 +129,12 @@ def _export_fbx(path: Path) -> None:
         bake_anim_step=1.0,
         bake_anim_simplify_factor=0.0,
     )
+    return others
 
 
-def shift_animation(frames: int) -> None:
-    """Moves every action's keys and every NLA strip in time."""
-    for action in bpy.data.actions:
+def shift_animation(frames: int, left_alone: Collection[bpy.types.Action] = ()) -> None:
+    """Moves the keys of all other actions, and every NLA strip, in time."""
+    for action in (one for one in bpy.data.actions if one not in left_alone):
         for slot in action.slots if compat.HAS_SLOTS else [None]:
             for curve in compat.action_fcurves(action, slot):
                 for key in curve.keyframe_points:
@@ -130,7 +145,32 @@ def shift_animation(frames: int) -> None:
                 strip.frame_start_ui += frames
 
 
-def _export_gltf(path: Path) -> None:
+def _export_gltf(path: Path, playing: Clip, others: Sequence[Clip]) -> Sequence[Clip]:
+    owners = owners_of(current_scene().objects)
+    is_mixed = any(nla.uses_strips(animation_of(owner)) for owner in owners)
+    written = [clip for clip in others if not clip.is_under_ik]
+    can_all = not any(compat.why_not_editable(owner) for owner in owners)
+    if can_all and (written or is_mixed):
+        gltf_clips.make_tracks(owners, playing, written)
+        _write_gltf(path, export_animation_mode='ACTIONS', export_anim_single_armature=False, **_merged_tracks())
+        return [clip for clip in others if clip not in written]
+    _write_gltf(
+        path,
+        export_animation_mode='ACTIVE_ACTIONS',
+        export_frame_range=True,
+        export_nla_strips_merged_animation_name=playing.name,
+    )
+    return others
+
+
+def _merged_tracks() -> dict[str, str]:
+    """Blender 4.2 to 4.4 merge what tracks of one name have, without being asked."""
+    name = "export_merge_animation"
+    known = cast(Any, bpy.ops.export_scene.gltf).get_rna_type().properties
+    return {name: 'NLA_TRACK'} if name in known else {}
+
+
+def _write_gltf(path: Path, **animation: Any) -> None:
     render = current_scene().render
     before = render.fps, render.fps_base
     rate = render.fps / render.fps_base
@@ -142,12 +182,12 @@ def _export_gltf(path: Path) -> None:
         # Blender's exporter takes fps * fps_base for the frame rate, which is fps / fps_base.
         render.fps_base = 1.0 / render.fps_base
     try:
-        _call_gltf_exporter(path)
+        _call_gltf_exporter(path, **animation)
     finally:
         render.fps, render.fps_base = before
 
 
-def _call_gltf_exporter(path: Path) -> None:
+def _call_gltf_exporter(path: Path, **animation: Any) -> None:
     bpy.ops.export_scene.gltf(
         filepath=str(path),
         check_existing=False,
@@ -155,11 +195,10 @@ def _call_gltf_exporter(path: Path) -> None:
         export_cameras=True,
         export_lights=True,
         export_animations=True,
-        export_animation_mode='ACTIVE_ACTIONS',
-        export_frame_range=True,
         export_frame_step=1,
         export_force_sampling=True,
         export_optimize_animation_size=False,
+        **animation,
     )
 
 
@@ -199,7 +238,7 @@ READERS: dict[str, Callable[[Path], None]] = {
     ".vrm": _import_vrm,
     ".vrma": _import_vrm,
 }
-WRITERS: dict[str, Callable[[Path], None]] = {
+WRITERS: dict[str, Callable[[Path, Clip, Sequence[Clip]], Sequence[Clip]]] = {
     ".bvh": _export_bvh,
     ".fbx": _export_fbx,
     ".glb": _export_gltf,

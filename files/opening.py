@@ -20,14 +20,14 @@ import bpy
 from ..rig import compat
 from ..rig.errors import LimbIKError
 from ..rig.session import current_scene
-from . import formats
+from . import clips, formats
 from .quiet import blender_chatter
 
 BLEND = ".blend"
 READABLE = (BLEND, *formats.READERS)
 WRITABLE = (BLEND, *formats.WRITERS)
-# Keys that were seconds in a file are this near to whole frames (float32 seconds, a few thousand frames).
-FRAME_NOISE = 1e-3
+# Files and folders that are being written, beside where they will be.
+_unfinished: set[Path] = set()
 
 
 def open_file(path: Path, *, trust: bool = False) -> None:
@@ -57,7 +57,8 @@ def save_file(path: Path) -> str:
     removed from the session, which is not for going on with.
 
     Returns:
-        What is to be said of the frames written; empty where they are those of the animation.
+        What is to be said: of the frames written where they aren't those of the animation, and of other clips that
+        the file doesn't hold; empty where there is nothing.
 
     Raises:
         LimbIKError: Unknown extension, a folder that is missing or can't be
@@ -68,10 +69,10 @@ def save_file(path: Path) -> str:
         if suffix == BLEND:
             bpy.ops.wm.save_as_mainfile(filepath=str(temporary), copy=True, check_existing=False)
             return ""
-        note = _moved_to_zero(suffix)
+        moved = _moved_to_zero(suffix)
         fit_scene_to_actions(current_scene())
-        formats.export_file(temporary, suffix)
-        return note
+        out = formats.export_file(temporary, suffix)
+        return "; ".join(filter(None, [moved, clips.left_out(out, path.name)]))
 
 
 def _moved_to_zero(suffix: str) -> str:
@@ -79,7 +80,9 @@ def _moved_to_zero(suffix: str) -> str:
     frames = motion_range(armatures())
     if frames is None or frames[0] >= 0:
         return ""
-    formats.shift_animation(-frames[0])
+    playing, others = clips.clips_of(current_scene().objects)
+    waiting = {part.action for clip in others for part in clip.parts} - {part.action for part in playing.parts}
+    formats.shift_animation(-frames[0], waiting)
     return f"frames {frames[0]}…{frames[1]} are 0…{frames[1] - frames[0]} in {suffix}"
 
 
@@ -144,9 +147,7 @@ def motion_range(objects: Iterable[bpy.types.Object]) -> tuple[int, int] | None:
     ranges = [found for obj in objects if (found := compat.animation_range(obj)) is not None]
     if not all(math.isfinite(end) for ends in ranges for end in ends):
         raise LimbIKError("a key of its animation is at no frame: NaN or infinity")
-    if not ranges:
-        return None
-    return math.floor(min(r[0] for r in ranges) + FRAME_NOISE), math.ceil(max(r[1] for r in ranges) - FRAME_NOISE)
+    return clips.whole_frames(ranges)
 
 
 def fit_scene_to_actions(scene: bpy.types.Scene) -> None:
@@ -187,6 +188,7 @@ def _moved_into_place(final: Path) -> Iterator[Path]:
     """
     workplace = Path(tempfile.mkdtemp(prefix=f".{final.stem}.", suffix=".part", dir=final.parent))
     temporary = workplace / final.name if final.suffix.lower() == ".gltf" else workplace.with_suffix(final.suffix)
+    _unfinished.update((temporary, workplace))
     try:
         yield temporary
         for companion in sorted(workplace.iterdir()):
@@ -194,5 +196,14 @@ def _moved_into_place(final: Path) -> Iterator[Path]:
                 os.replace(companion, final.parent / companion.name)
         os.replace(temporary, final)
     finally:
-        temporary.unlink(missing_ok=True)
-        shutil.rmtree(workplace)
+        remove_unfinished()
+
+
+def remove_unfinished() -> None:
+    """Removes what is being written, also where the process is to end in the middle of it."""
+    for path in tuple(_unfinished):
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+        _unfinished.discard(path)

@@ -174,7 +174,7 @@ def test_nothing_lies_beside_a_file_that_was_written(blank: None, tmp_path: Path
 def test_a_failed_export_leaves_the_old_file_and_nothing_else(
     blank: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def half(path: Path) -> None:
+    def half(path: Path, *_: object) -> None:
         path.write_text("half")
         raise RuntimeError("Error: the disk is full\n")
 
