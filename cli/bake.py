@@ -46,13 +46,15 @@ def bake(arguments: argparse.Namespace) -> tuple[str, int]:
     if arguments.join and len(pairs) > 1:
         raise LimbIKError("--join puts the parts of one FILE together")
     is_one = len(pairs) == 1
-    records = [_baked_or_skipped(*pairs[0], arguments)] if is_one else jobs.run_all(pairs, arguments)
+    records, stopped = ([_baked_or_skipped(*pairs[0], arguments)], 0) if is_one else jobs.run_all(pairs, arguments)
     if arguments.report is not None:
         write_text(arguments.report, json.dumps({"files": records}, indent=2, ensure_ascii=False) + "\n")
-    failed = [record for record in records if record["status"] == "failed"]
-    if failed:
-        jobs.say_failed(failed)
-    return "\n".join(_words(record) for record in records if record["status"] != "failed"), 1 if failed else 0
+    done = [record for record in records if record["status"] in jobs.DONE]
+    known = {*jobs.DONE, "stopped"} if stopped else jobs.DONE
+    jobs.say_failed([record for record in records if record["status"] not in known])
+    if stopped:
+        jobs.say_stopped(records)
+    return "\n".join(map(_words, done)), stopped or int(len(done) < len(records))
 
 
 def _baked_or_skipped(source: Path, target: Path, arguments: argparse.Namespace) -> dict[str, Any]:

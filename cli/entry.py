@@ -1,7 +1,7 @@
 """The command line: ``blender --command limb_ik ARGS`` and, beside the bpy wheel, ``limb-ik ARGS``.
 
 Only reads arguments, hands them on and prints: results go to stdout, messages
-to stderr; 0 is done, 1 the work failed, 2 usage. Must not touch Blender's data.
+to stderr; 0 is done, 1 the work failed, 2 usage, 130 and 143 stopped. Must not touch Blender's data.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..demos import scenes, stairs, walk
 from ..files.opening import READABLE, WRITABLE
 from ..files.quiet import show_chatter, stdout_to_stderr
 from ..rig.errors import LimbIKError
-from . import bake, guard, plant, setup, values
+from . import bake, guard, plant, setup, stopping, values
 from .version import PROGRAM, VERSION
 
 LOG = logging.getLogger(__name__)
@@ -54,7 +54,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def command(argv: Sequence[str]) -> int:
     """Runs one command, in a process of its own where Blender's importers could bring this one down."""
-    return guard.run(argv) if guard.is_needed(argv) else _run(list(argv))
+    with stopping.on_signals():
+        return guard.run(argv) if guard.is_needed(argv) else _run(list(argv))
 
 
 def _run(words: list[str]) -> int:
@@ -63,6 +64,7 @@ def _run(words: list[str]) -> int:
     except SystemExit as stop:  # argparse has said why
         return stop.code if isinstance(stop.code, int) else FAILED
     show_chatter(arguments.verbose)
+    stopping.watch(getattr(arguments, "output", None))
     _register_where_needed()
     try:
         with stdout_to_stderr():

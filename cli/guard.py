@@ -8,14 +8,14 @@ time for its start). Must not know what the command does.
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ..files import formats
-from . import jobs
+from . import jobs, stopping
+from .version import PROGRAM
 
 OTHER_FORMATS = {*formats.READERS, *formats.WRITERS}
 
@@ -26,16 +26,21 @@ def is_needed(words: Iterable[str]) -> bool:
 
 
 def run(words: Sequence[str]) -> int:
-    """Runs a command in a child; its exit status, 1 where it crashed, with a sentence on stderr."""
-    with subprocess.Popen([*jobs.child_program(), *words], env=jobs.child_environment()) as child:
-        before = signal.signal(signal.SIGTERM, lambda *_: child.terminate())
-        try:
+    """Runs a command in a child; its exit status, 1 where it crashed, with a sentence on stderr. Stopped with us."""
+    child = subprocess.Popen([*jobs.child_program(), *words], env=jobs.child_environment())
+    try:
+        with stopping.waiting():
             status = child.wait()
-        finally:
-            signal.signal(signal.SIGTERM, before)
+    except stopping.Stopped as stop:
+        stopping.end([child])
+        if child.wait() not in stopping.STATUSES:  # it had not come so far that it would say so itself
+            sys.stderr.write(f"{PROGRAM}: stopped\n")
+        return stop.status
+    if stopping.is_stop(status):
+        return stopping.as_status(status)
     crash = jobs.crash_of(status)
     if not crash:
         return status
     named = ", ".join(Path(word).name for word in words if Path(word).suffix.lower() in OTHER_FORMATS)
-    sys.stderr.write(f"limb-ik: {crash} while it worked on {named}\n")
+    sys.stderr.write(f"{PROGRAM}: {crash} while it worked on {named}\n")
     return 1

@@ -13,8 +13,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +22,24 @@ import bpy
 
 from ..files.opening import READABLE, WRITABLE, check_writable, make_folder
 from ..rig.errors import LimbIKError
-from . import progress
+from ..rig.sentences import counted
+from . import progress, stopping
+from .children import Children
 from .version import PROGRAM
 
 PACKAGE = __name__.rsplit(".", 2)[0]
 FOLDER = Path(__file__).resolve().parent.parent
 CHILD_VARIABLE = "LIMB_IK_CHILD"
 """Set in the environment of a process that another one watches over."""
+DONE = frozenset(("done", "skipped"))
+"""What the report calls a file whose output is there."""
 LAST_STATUS = 2
 """The highest exit status of a command: usage."""
 # A checkout's folder may have any name, so the child is told where the package is, not how to import it.
+# Until the command begins Ctrl-C ends it without a word: who watches over it says that.
 WHEEL_CHILD = """
-import importlib, importlib.util, sys
+import importlib, importlib.util, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
 import bpy
 name, folder = sys.argv[1:3]
 spec = importlib.util.spec_from_file_location(name, folder + "/__init__.py", submodule_search_locations=[folder])
@@ -83,15 +89,33 @@ def is_done(source: Path, target: Path) -> bool:
     return target.is_file() and source.is_file() and target.stat().st_mtime >= source.stat().st_mtime
 
 
-def run_all(pairs: Sequence[tuple[Path, Path]], arguments: argparse.Namespace) -> list[dict[str, Any]]:
-    """Bakes every file in a process of its own, ``--jobs`` at a time; entries in the files' order."""
+def run_all(pairs: Sequence[tuple[Path, Path]], arguments: argparse.Namespace) -> tuple[list[dict[str, Any]], int]:
+    """Bakes every file in a process of its own, ``--jobs`` at a time.
+
+    Returns:
+        Entries in the files' order, and the exit status where the command was stopped, else 0.
+    """
     make_folder(pairs[0][1].parent)
+    children, stopped = Children(), 0
+    waiting: dict[Future[dict[str, Any]], tuple[Path, Path]] = {}
     with progress.line() as say, ThreadPoolExecutor(arguments.jobs) as pool:
-        waiting = {pool.submit(_run_one, *pair, arguments): pair for pair in pairs}
-        say(f"0/{len(pairs)}")
-        for number, future in enumerate(as_completed(waiting), start=1):
-            say(f"{number}/{len(pairs)} {waiting[future][0].name}")
-        return [future.result() for future in waiting]
+        try:
+            with stopping.waiting():
+                for pair in pairs:
+                    waiting[pool.submit(_run_one, *pair, arguments, children)] = pair
+                _show_done(waiting, say)
+        except stopping.Stopped as stop:
+            stopped = stop.status
+            pool.shutdown(wait=False, cancel_futures=True)
+            children.end()
+    ended = {pair: future.result() for future, pair in waiting.items() if not future.cancelled()}
+    return [ended.get(pair) or record(*pair, "stopped") for pair in pairs], stopped
+
+
+def _show_done(waiting: Mapping[Future[dict[str, Any]], tuple[Path, Path]], say: Callable[[str], None]) -> None:
+    say(f"0/{len(waiting)}")
+    for number, future in enumerate(as_completed(waiting), start=1):
+        say(f"{number}/{len(waiting)} {waiting[future][0].name}")
 
 
 def say_failed(records: Sequence[dict[str, Any]]) -> None:
@@ -100,18 +124,24 @@ def say_failed(records: Sequence[dict[str, Any]]) -> None:
         sys.stderr.write(f"{PROGRAM}: failed: {entry['file']}: {entry['error']}\n")
 
 
-def _run_one(source: Path, target: Path, arguments: argparse.Namespace) -> dict[str, Any]:
+def say_stopped(records: Sequence[dict[str, Any]]) -> None:
+    """How far a batch that was stopped has come, on stderr."""
+    done = sum(entry["status"] in DONE for entry in records)
+    sys.stderr.write(f"{PROGRAM}: stopped: {done} of {counted(len(records), 'file')} done; --resume goes on\n")
+
+
+def _run_one(source: Path, target: Path, arguments: argparse.Namespace, children: Children) -> dict[str, Any]:
     if arguments.resume and is_done(source, target):
         return record(source, target, "skipped")
     with tempfile.TemporaryDirectory(prefix="limb_ik_") as folder:
         report = Path(folder) / "report.json"
         words = [*child_program(), *_child_arguments(source, target, report, arguments)]
-        child = subprocess.run(
-            words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, env=child_environment()
-        )
-        if child.returncode == 0 and report.exists():
+        child = children.run(words, child_environment())
+        if child is not None and child.returncode == 0 and report.exists():
             entry: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))["files"][0]
             return entry
+    if child is None or children.has_ended or stopping.is_stop(child.returncode):
+        return record(source, target, "stopped", error="it was stopped")
     return record(source, target, "failed", error=_reason(child))
 
 
