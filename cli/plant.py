@@ -60,13 +60,13 @@ def plant(arguments: argparse.Namespace) -> tuple[str, int]:
     reports = {obj.name: _plant_one(obj, on, arguments) for obj in found}
     if suffix != BLEND:
         bake(bpy.context, found, BakeOptions(after='REMOVE'))
-    save_file(arguments.output)
+    note = save_file(arguments.output)
     if arguments.report is not None:
         text = json.dumps({"armatures": [_entry(*pair) for pair in reports.items()]}, indent=2, ensure_ascii=False)
         write_text(arguments.report, text + "\n")
     left_out = {obj.name: contacts.left_out(obj, hands=arguments.hands) for obj in found}
     lines = [f"{name}: {report.sentence()}{left_out[name]}" for name, report in reports.items()]
-    return "\n".join([*lines, f"written: {arguments.output}"]), 0
+    return "\n".join([*lines, *filter(None, [note]), f"written: {arguments.output}"]), 0
 
 
 def _chosen(objects: Sequence[bpy.types.Object], name: str | None) -> list[bpy.types.Object]:

@@ -15,6 +15,7 @@ from typing import Any, cast
 import bpy
 
 from ..bake.motion import add_chain, add_chains, add_limbs
+from ..files.clips import rows_of
 from ..files.opening import BLEND, armatures, check_writable, open_file, save_file
 from ..properties import CHAIN_SPECS, JOINT_SPECS, PREFIX
 from ..rig.chains import setup_of, tips
@@ -40,7 +41,7 @@ NOT_SHOWN = {"target_rest", "pole_rest"}
 
 
 def inspect(path: Path, *, trust: bool = False) -> dict[str, Any]:
-    """Armatures, limbs and chains of a file, as plain values for JSON."""
+    """Armatures, clips, limbs and chains of a file, as plain values for JSON."""
     found = open_rig(path, trust=trust)
     scene = current_scene()
     scene.frame_set(scene.frame_current)  # so that the chains' status is of this frame
@@ -106,6 +107,7 @@ def _armature(obj: bpy.types.Object) -> dict[str, Any]:
     return {
         "name": obj.name,
         "bones": len(pose_bones(obj)),
+        "clips": rows_of(obj),
         "limbs": [asdict(limb) for limb in limbs_of(obj)],
         "chains": [_chain(obj, tip) for tip in tips(obj)],
     }

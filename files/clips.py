@@ -88,6 +88,15 @@ def clips_of(objects: Iterable[bpy.types.Object]) -> tuple[Clip, list[Clip]]:
     return Clip(name, tuple(playing)), [_renamed(clip, name) if clip.name == name else clip for clip in others]
 
 
+def rows_of(obj: bpy.types.Object) -> list[dict[str, Any]]:
+    """An armature's clips as plain values: name, frames, and whether it is the one that plays."""
+    playing, others = clips_of([obj])
+    own = compat.animation_range(obj)
+    rows = [] if own is None else [(playing.name, whole_frames([own]), True)]
+    rows += [(clip.name, clip.frames(), False) for clip in others]
+    return [{"name": name, "frames": frames, "plays": plays} for name, frames, plays in rows]
+
+
 def animation_of(owner: bpy.types.ID) -> bpy.types.AnimData:
     """The animation data of an owner of a clip's part, all of which have some."""
     return cast(bpy.types.AnimData, cast(Any, owner).animation_data)
