@@ -43,8 +43,6 @@ def bake(arguments: argparse.Namespace) -> tuple[str, int]:
         make_folder(arguments.output)
     if arguments.report is not None:
         check_writable(arguments.report, [arguments.report.suffix.lower()])
-    if arguments.join and len(pairs) > 1:
-        raise LimbIKError("--join puts the parts of one FILE together")
     is_one = len(pairs) == 1
     records, stopped = ([_baked_or_skipped(*pairs[0], arguments)], 0) if is_one else jobs.run_all(pairs, arguments)
     if arguments.report is not None:
@@ -92,8 +90,6 @@ def _bakeable(objects: Sequence[bpy.types.Object]) -> list[bpy.types.Object]:
 def _read_part(arguments: argparse.Namespace) -> tuple[str, int]:
     """Reads a part of the frames of one file and writes them as JSON."""
     number, count = arguments.part
-    if len(arguments.files) > 1 or arguments.join:
-        raise LimbIKError("--part reads frames of one FILE; --join comes after")
     if arguments.output.suffix.lower() != PART_SUFFIX:
         raise LimbIKError(f"a part is written as {PART_SUFFIX}, not as {arguments.output.name}")
     source = arguments.files[0]

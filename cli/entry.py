@@ -24,7 +24,7 @@ from ..demos import scenes, stairs, walk
 from ..files.opening import READABLE, WRITABLE
 from ..files.quiet import show_chatter, stdout_to_stderr
 from ..rig.errors import LimbIKError
-from . import bake, guard, plant, setup, stopping, values
+from . import bake, combinations, guard, plant, setup, stopping, values
 from .version import PROGRAM, VERSION
 
 LOG = logging.getLogger(__name__)
@@ -61,6 +61,8 @@ def command(argv: Sequence[str]) -> int:
 def _run(words: list[str]) -> int:
     try:
         arguments = _parser().parse_args(_joined_frames(words))
+        if problem := combinations.first_of(arguments.problems, arguments):
+            arguments.refuse(problem)
     except SystemExit as stop:  # argparse has said why
         return stop.code if isinstance(stop.code, int) else FAILED
     show_chatter(arguments.verbose)
@@ -137,7 +139,7 @@ _Run: TypeAlias = Callable[[argparse.Namespace], tuple[str, int]]
 
 def _command(commands: _Commands, name: str, run: _Run, text: str) -> argparse.ArgumentParser:
     command = commands.add_parser(name, help=text, description=text)
-    command.set_defaults(run=run)
+    command.set_defaults(run=run, problems=combinations.nothing, refuse=command.error)
     command.add_argument("--verbose", action="store_true", help="show what Blender's importers and exporters print")
     return command
 
@@ -154,6 +156,7 @@ def _add_inspect(commands: _Commands) -> None:
 
 def _add_add(commands: _Commands) -> None:
     command = _command(commands, "add", setup.add, "Add IK to a rig and write a .blend.")
+    command.set_defaults(problems=combinations.of_add)
     command.add_argument("file", metavar="FILE", type=Path)
     command.add_argument("-o", "--output", metavar="OUT", type=Path, required=True, help="the .blend to write")
     command.add_argument("--armature", metavar="N", help="name of the armature (default: all)")
@@ -170,6 +173,7 @@ def _add_add(commands: _Commands) -> None:
 
 def _add_bake(commands: _Commands) -> None:
     command = _command(commands, "bake", bake.bake, "Bake IK to keyframes.")
+    command.set_defaults(problems=combinations.of_bake)
     command.add_argument("files", metavar="FILE", type=Path, nargs="+")
     command.add_argument(
         "-o",
@@ -209,8 +213,9 @@ def _add_demo(commands: _Commands) -> None:
     command = _command(commands, "demo", _demo, "A rig that Blender ships, IK on its limbs, baked, with a picture.")
     command.add_argument("-o", "--output", metavar="DIR", type=Path, default=Path("demo"), help="(default: demo)")
     known = ["walk", *scenes.SCENES]
-    command.add_argument("--scene", choices=known, default="walk", help="what it shows, of each solver (default: walk)")
-    command.add_argument("--stairs", action="store_true", help="instead: a walk over stairs, before and after")
+    what = command.add_mutually_exclusive_group()
+    what.add_argument("--scene", choices=known, help="what it shows, of each solver (default: walk)")
+    what.add_argument("--stairs", action="store_true", help="instead: a walk over stairs, before and after")
 
 
 def _inspect(arguments: argparse.Namespace) -> tuple[str, int]:

@@ -33,8 +33,10 @@ def run(words: Sequence[str]) -> int:
             status = child.wait()
     except stopping.Stopped as stop:
         stopping.end([child])
-        if child.wait() not in stopping.STATUSES:  # it had not come so far that it would say so itself
-            sys.stderr.write(f"{PROGRAM}: stopped\n")
+        status = child.wait()
+        if status not in stopping.STATUSES:  # it had not come so far that it would say so itself
+            is_begun = not stopping.is_stop(status)
+            sys.stderr.write(f"{PROGRAM}: stopped{'' if is_begun else '; nothing was written'}\n")
         return stop.status
     if stopping.is_stop(status):
         return stopping.as_status(status)

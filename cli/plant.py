@@ -24,6 +24,7 @@ from ..files.opening import BLEND, check_readable, check_writable, save_file, wr
 from ..rig import compat
 from ..rig.chains import tips
 from ..rig.errors import LimbIKError
+from . import combinations
 from .drivers import refuse_blocked_drivers
 from .setup import open_rig
 from .values import share
@@ -40,11 +41,12 @@ def add_command(commands: _Commands, new_command: _NewCommand) -> argparse.Argum
     command.add_argument("-o", "--output", metavar="OUT", type=Path, required=True, help="what isn't .blend is baked")
     command.add_argument("--armature", metavar="N", help="name of the armature (default: all that move)")
     command.add_argument("--ground", metavar="OBJECT", help="object in FILE that the feet stand on")
-    command.add_argument("--slope", metavar="PART", type=share, default=1.0, help="0…1, how far feet turn (default: 1)")
+    command.add_argument("--slope", metavar="PART", type=share, help="0…1, how far feet turn (default: 1)")
     command.add_argument("--floor", metavar="HEIGHT", type=float, help="of the motion's own floor (default: found)")
     command.add_argument("--keep-hips", action="store_true", help="don't move the hips on the ground")
     command.add_argument("--hands", action="store_true", help="look at hands, too")
     command.add_argument("--report", metavar="FILE", type=Path, help="write contacts and foot slide as JSON")
+    command.set_defaults(problems=combinations.of_plant)
     return command
 
 
@@ -104,7 +106,8 @@ def _plant_one(
     if on is None:
         report = planting.plant_contacts(context, obj, known)
     else:
-        options = GroundOptions(arguments.slope, arguments.floor, not arguments.keep_hips)
+        slope = 1.0 if arguments.slope is None else arguments.slope
+        options = GroundOptions(slope, arguments.floor, not arguments.keep_hips)
         report = grounding.ground(context, obj, on, options=options, found=known)
     if not marked:
         contact_markers.put(context, obj, known, list(dict.fromkeys(one.tip for one in known)))

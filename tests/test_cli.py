@@ -330,6 +330,19 @@ USAGE = [
     ["add", "in.blend", "-o", "out.blend", "--chain", "one"],
     ["add", "in.blend", "-o", "out.blend", "--chain", "a:b:c:d"],
     ["add", "in.blend", "-o", "out.blend", "--limbs", "arms", "--chain", "a:b"],
+    ["add", "in.blend", "-o", "out.blend", "--solver", "leg"],
+    ["add", "in.blend", "-o", "out.blend", "--setup", "s.json", "--solver", "fabrik"],
+    ["demo", "--scene", "tail", "--stairs"],
+    ["demo", "--scene", "walk", "--stairs"],
+    ["plant", "in.blend", "-o", "out.blend", "--slope", "1"],
+    ["plant", "in.blend", "-o", "out.blend", "--floor", "0"],
+    ["plant", "in.blend", "-o", "out.blend", "--keep-hips"],
+    ["plant", "in.blend", "-o", "out.blend", "--ground", "Floor", "--hands"],
+    ["bake", "a.blend", "b.blend", "-o", "out", "--join", "p.json"],
+    ["bake", "a.blend", "b.blend", "-o", "p.json", "--part", "1/2"],
+    ["bake", "a.blend", "-o", "p.json", "--part", "1/2", "--resume"],
+    ["bake", "a.blend", "-o", "p.json", "--part", "1/2", "--report", "r.json"],
+    ["bake", "a.blend", "-o", "p.json", "--part", "1/2", "--join", "p.json"],
 ]
 
 
@@ -338,6 +351,7 @@ def test_usage_is_status_2_and_on_stderr(run: Run, words: list[str]) -> None:
     status, out, err = run(*words)
     assert (status, out) == (2, "")
     assert err.startswith("usage: ")
+    assert "error: " in err.splitlines()[-1]
 
 
 @pytest.mark.parametrize(
