@@ -202,9 +202,9 @@ def _strip_name(track: bpy.types.NlaTrack, strip: Any) -> str:
 
 
 def _own_name(owner: bpy.types.ID, action: bpy.types.Action) -> str:
-    """An action's name, without what Blender's FBX importer puts around the clip's: Object|Clip|Layer."""
+    """An action's name, without what Blender's FBX importer puts around the clip's: Object|Clip|Layer, Object|Clip."""
     words = action.name.split("|")
-    return words[1] if len(words) == 3 and words[0] == owner.name and words[1] else action.name
+    return words[1] if len(words) in {2, 3} and words[0] == owner.name and words[1] else action.name
 
 
 def _loose(armatures: Sequence[bpy.types.ID], found: dict[str, list[Part]]) -> Iterator[Part]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -24,6 +24,7 @@ from . import gltf_clips
 from .bvh_export import write_bvh
 from .clips import Clip, animation_of, clips_of, owners_of
 from .gltf_rate import frame_rate
+from .shift import shift_animation
 from .still_channels import complete_waiting
 
 _ADD_ONS = {".bvh": "io_anim_bvh", ".fbx": "io_scene_fbx"}
@@ -130,19 +131,6 @@ def _export_fbx(path: Path, playing: Clip, others: Sequence[Clip]) -> Sequence[C
         bake_anim_simplify_factor=0.0,
     )
     return others
-
-
-def shift_animation(frames: int, left_alone: Collection[bpy.types.Action] = ()) -> None:
-    """Moves the keys of all other actions, and every NLA strip, in time."""
-    for action in (one for one in bpy.data.actions if one not in left_alone):
-        for slot in action.slots if compat.HAS_SLOTS else [None]:
-            for curve in compat.action_fcurves(action, slot):
-                for key in curve.keyframe_points:
-                    key.co_ui[0] += frames
-    for obj in bpy.data.objects:
-        for track in obj.animation_data.nla_tracks if obj.animation_data else ():
-            for strip in track.strips:
-                strip.frame_start_ui += frames
 
 
 def _export_gltf(path: Path, playing: Clip, others: Sequence[Clip]) -> Sequence[Clip]:

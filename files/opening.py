@@ -22,6 +22,7 @@ from ..rig.errors import LimbIKError
 from ..rig.session import current_scene
 from . import clips, formats
 from .quiet import blender_chatter
+from .shift import shift_animation
 
 BLEND = ".blend"
 READABLE = (BLEND, *formats.READERS)
@@ -82,7 +83,7 @@ def _moved_to_zero(suffix: str) -> str:
         return ""
     playing, others = clips.clips_of(current_scene().objects)
     waiting = {part.action for clip in others for part in clip.parts} - {part.action for part in playing.parts}
-    formats.shift_animation(-frames[0], waiting)
+    shift_animation(-frames[0], waiting)
     return f"frames {frames[0]}…{frames[1]} are 0…{frames[1] - frames[0]} in {suffix}"
 
 
