@@ -19,8 +19,9 @@ from ..bake import parts
 from ..bake.baking import bake as bake_objects
 from ..bake.baking import read_part
 from ..bake.options import BakeOptions, BakeReport
+from ..files.clips import part_named, rows_of
 from ..files.opening import armatures, check_readable, check_writable, make_folder, motion_range, save_file, write_text
-from ..rig import compat
+from ..files.still_channels import use
 from ..rig.chains import tips
 from ..rig.errors import LimbIKError
 from ..rig.needs import needed_by
@@ -28,7 +29,7 @@ from ..rig.session import current_scene
 from . import jobs
 from . import progress as progress_line
 from .drivers import refuse_blocked_drivers
-from .setup import open_rig
+from .setup import chosen, open_rig
 
 PART_SUFFIX = ".json"
 
@@ -38,7 +39,7 @@ def bake(arguments: argparse.Namespace) -> tuple[str, int]:
     _check_frames(arguments.frames)
     if arguments.part is not None:
         return _read_part(arguments)
-    pairs = jobs.outputs(arguments.files, arguments.output)
+    pairs = jobs.outputs(arguments.files, arguments.output, _suffix(arguments))
     if any(target != arguments.output for _, target in pairs):
         make_folder(arguments.output)
     if arguments.report is not None:
@@ -53,6 +54,11 @@ def bake(arguments: argparse.Namespace) -> tuple[str, int]:
     if stopped:
         jobs.say_stopped(records)
     return "\n".join(map(_words, done)), stopped or int(len(done) < len(records))
+
+
+def _suffix(arguments: argparse.Namespace) -> str:
+    """The extension that is asked for, empty where none is."""
+    return f".{arguments.format.lower()}" if arguments.format else ""
 
 
 def _baked_or_skipped(source: Path, target: Path, arguments: argparse.Namespace) -> dict[str, Any]:
@@ -74,7 +80,8 @@ def bake_file(source: Path, target: Path, arguments: argparse.Namespace) -> Bake
     with progress_line.frames(source) as progress:
         report = bake_objects(bpy.context, objects, options, progress, read_before)
     first, last = options.frame_start, options.frame_end
-    notes = [f"'{obj.name}' is linked and stays as it is" for obj in armatures() if obj not in objects and tips(obj)]
+    linked = [obj for obj in armatures() if obj not in objects and tips(obj) and not obj.is_editable]
+    notes = [f"'{obj.name}' is linked and stays as it is" for obj in linked if arguments.armature is None]
     if not is_range_known:
         notes.append(f"the armature has no animation: baked the scene's frames {first:g} to {last:g}")
     notes += filter(None, [save_file(target)])
@@ -104,9 +111,10 @@ def _read_part(arguments: argparse.Namespace) -> tuple[str, int]:
 
 def _opened(source: Path, arguments: argparse.Namespace) -> tuple[list[bpy.types.Object], BakeOptions]:
     """Opens a file: the armatures to bake and what to bake of them."""
-    objects = _bakeable(open_rig(source, trust=arguments.trust))
+    objects = _bakeable(chosen(open_rig(source, trust=arguments.trust), arguments.armature))
     if not objects:
-        raise LimbIKError(f"{source.name} has no IK chain to bake; add makes them")
+        where = source.name if arguments.armature is None else f"'{arguments.armature}' in {source.name}"
+        raise LimbIKError(f"{where} has no IK chain to bake; add makes them")
     refuse_blocked_drivers(objects)
     if arguments.action:
         _use_action(objects, arguments.action)
@@ -122,21 +130,12 @@ def _opened(source: Path, arguments: argparse.Namespace) -> tuple[list[bpy.types
 
 
 def _use_action(objects: Sequence[bpy.types.Object], name: str) -> None:
-    found = [bpy.data.actions.get(name) or bpy.data.actions.get(_name_before_slots(name, obj)) for obj in objects]
+    found = [part_named(obj, name) for obj in objects]
     if not any(found):
-        known = ", ".join(sorted(bpy.data.actions.keys())) or "none"
+        known = ", ".join(sorted({row["name"] for obj in objects for row in rows_of(obj)})) or "none"
         raise LimbIKError(f"no action is named '{name}': there is {known}")
-    for obj, action in zip(objects, found, strict=True):
-        if action is not None:
-            animation: Any = obj.animation_data or obj.animation_data_create()
-            animation.action = action
-            if compat.HAS_SLOTS and animation.action_slot is None and animation.action_suitable_slots:
-                animation.action_slot = animation.action_suitable_slots[0]
-
-
-def _name_before_slots(name: str, obj: bpy.types.Object) -> str:
-    """What the glTF importer calls an object's part of an animation in Blender 4.2 and 4.3."""
-    return f"{name}_{obj.name}"
+    for part in filter(None, found):
+        use(part)
 
 
 def _whole_range(objects: Sequence[bpy.types.Object]) -> tuple[int, int]:

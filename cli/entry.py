@@ -34,6 +34,7 @@ MOTION_HELP = (
     "what becomes of the animation: fk, targets are offsets on it; keys, targets are keyed along it; "
     "still, they stay where they are made; auto, fk where there is animation, else still (default: auto)"
 )
+FORMATS = tuple(suffix[1:].upper() for suffix in WRITABLE)
 AFTERS = ("MUTE", "REMOVE", "KEEP")
 
 
@@ -183,7 +184,11 @@ def _add_bake(commands: _Commands) -> None:
         required=True,
         help="of several FILEs, or without an extension: a folder",
     )
-    command.add_argument("--action", metavar="NAME", help="bake into this action (default: the active one)")
+    command.add_argument(
+        "--format", **values.one_of(FORMATS), help="of what is written into a folder (default: the FILE's)"
+    )
+    command.add_argument("--armature", metavar="N", help="name of the armature (default: all that have chains)")
+    command.add_argument("--action", metavar="NAME", help="bake this clip, into its action (default: the active one)")
     command.add_argument("--frames", type=values.frames, metavar="A:B", help="(default: the action's range)")
     command.add_argument(
         "--step", type=values.positive, metavar="N", default=1, help="a key every N frames (default: 1)"

@@ -97,6 +97,19 @@ def rows_of(obj: bpy.types.Object) -> list[dict[str, Any]]:
     return [{"name": name, "frames": frames, "plays": plays} for name, frames, plays in rows]
 
 
+def part_named(obj: bpy.types.Object, name: str) -> Part | None:
+    """What an armature has of a clip of this name, or an action of this name; None where it has nothing."""
+    playing, others = clips_of([obj])
+    clip = next((clip for clip in (playing, *others) if clip.parts and clip.name == name), None)
+    if clip is not None:
+        return clip.parts[0]
+    action = bpy.data.actions.get(name)
+    slots: list[Any] = [None] if action is None or not compat.HAS_SLOTS else list(cast(Any, action).slots)
+    fitting = [slot for slot in slots if slot is None or slot.target_id_type in {obj.id_type, 'UNSPECIFIED'}]
+    fitting.sort(key=lambda slot: slot is not None and slot.name_display != obj.name)
+    return None if action is None or not fitting else Part(obj, action, fitting[0])
+
+
 def animation_of(owner: bpy.types.ID) -> bpy.types.AnimData:
     """The animation data of an owner of a clip's part, all of which have some."""
     return cast(bpy.types.AnimData, cast(Any, owner).animation_data)

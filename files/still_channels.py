@@ -34,19 +34,18 @@ def complete_waiting() -> None:
             hold(part, _values(part.owner, moved), (clip.frames() or (0, 0))[0])
 
 
-def use(owner: bpy.types.Object, action: bpy.types.Action) -> None:
-    """Makes an action its owner's; the one before stays in the file and keeps what only the new one moves."""
+def use(part: Part) -> None:
+    """Makes a clip the one that plays; the one before stays in the file and keeps what only the new one moves."""
+    owner: Any = part.owner
     anim = owner.animation_data or owner.animation_data_create()
     before, slot = compat.action_and_slot(owner)
-    anim.action = action
-    if compat.HAS_SLOTS and anim.action_slot is None and anim.action_suitable_slots:
-        anim.action_slot = anim.action_suitable_slots[0]
-    if before is None or before == action:
+    assign(anim, part.action, part.slot)
+    if before is None or before == part.action:
         return
     before.use_fake_user = True
     if not compat.why_not_editable(before) and (slot is not None or not compat.HAS_SLOTS):
         left = Clip(before.name, (Part(owner, before, slot),))
-        moved = {path_of(curve) for curve in compat.fcurves_of(owner) if compat.OWN_SETTING not in curve.data_path}
+        moved = {path_of(curve) for curve in part.curves if compat.OWN_SETTING not in curve.data_path}
         hold(left.parts[0], _values(owner, moved), (left.frames() or (0, 0))[0])
 
 

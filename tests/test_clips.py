@@ -262,12 +262,59 @@ def test_an_action_left_for_another_keeps_what_only_that_one_moves(blank: None) 
     """Run has no keys of the bone 'lo', which Walk moves."""
     arm = walk_and_run()
     bpy.context.scene.frame_set(1)
-    still_channels.use(arm, bpy.data.actions["Walk"])
+    part = clips.part_named(arm, "Walk")
+    assert part is not None
+    still_channels.use(part)
     assert animation(arm).action.name == "Walk"
     bpy.context.scene.frame_set(20)
     use(arm, bpy.data.actions["Run"])
     bpy.context.scene.frame_set(5)
     assert rigs.rotation_distance(rigs.read_rotation(rigs.bone(arm, "lo")), Quaternion()) < TURN
+
+
+def test_an_armature_that_was_still_takes_an_action(blank: None) -> None:
+    arm = walk_and_run()
+    arm.animation_data_clear()
+    part = clips.part_named(arm, "Walk")
+    assert part is not None
+    still_channels.use(part)
+    assert clips.rows_of(arm) == [
+        {"name": "Walk", "frames": (1, 30), "plays": True},
+        {"name": "Run", "frames": (1, 11), "plays": False},
+    ]
+    assert clips.part_named(arm, "Nope") is None
+
+
+def test_a_named_action_is_baked_and_the_one_that_played_stays(
+    blank: None, extension: ModuleType, tmp_path: Path
+) -> None:
+    """The target is off the motion: Walk comes out with IK, Run without."""
+    arm = walk_and_run()
+    animation(arm).action.use_fake_user = False
+    run_before = turns(range(1, 12))
+    files.save_file(tmp_path / "in.blend")
+    assert cli.main(["add", str(tmp_path / "in.blend"), "-o", str(tmp_path / "rig.blend"), "--chain", "up:lo"]) == 0
+    files.open_file(tmp_path / "rig.blend")
+    lo: Any = rigs.bone(files.armatures()[0], "lo")
+    lo.limb_ik_target.location.x += 0.4
+    files.save_file(tmp_path / "rig.blend")
+    for suffix in (".blend", ".glb"):
+        out = tmp_path / f"out{suffix}"
+        assert cli.main(["bake", str(tmp_path / "rig.blend"), "-o", str(out), "--action", "Walk"]) == 0
+        files.open_file(out)
+        rows = clips.rows_of(files.armatures()[0])
+        assert [(row["name"], row["frames"], row["plays"]) for row in rows] == [
+            ("Walk", (1, 30), True),
+            ("Run", (1, 11), False),
+        ]
+    play("Run")
+    assert furthest(run_before, turns(range(1, 12))) < TURN
+    heads = []
+    for name in ("Walk", "Run"):
+        play(name)
+        bpy.context.scene.frame_set(1)
+        heads.append(rigs.evaluated(files.armatures()[0]).pose.bones["hand"].head.x)
+    assert abs(heads[0]) > 0.1 > abs(heads[1])
 
 
 def test_inspect_lists_clips(
