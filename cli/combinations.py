@@ -9,6 +9,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 
+from ..files.opening import WRITABLE
+
 Problems = Iterator[str]
 
 
@@ -38,12 +40,14 @@ def of_plant(arguments: argparse.Namespace) -> Problems:
 
 def of_bake(arguments: argparse.Namespace) -> Problems:
     """``--after`` may be said for all parts of a bake, as what else is the same for them."""
+    if arguments.format and arguments.output.suffix.lower() in WRITABLE:
+        yield f"--format is for a folder, and {arguments.output.name} names a format itself"
     if arguments.join and len(arguments.files) > 1:
         yield "--join puts the parts of one FILE together"
     if arguments.part is None:
         return
     if len(arguments.files) > 1 or arguments.join:
         yield "--part reads frames of one FILE; --join comes after"
-    for option in ("resume", "report"):
+    for option in ("resume", "report", "format"):
         if getattr(arguments, option):
             yield f"--{option} has no effect with --part, which only reads"

@@ -17,12 +17,19 @@ from ..files import formats
 from . import jobs, stopping
 from .version import PROGRAM
 
+# Seconds: the child may have children itself, which it ends first.
+GUARD_GRACE_S = 2.0 * stopping.GRACE_S
 OTHER_FORMATS = {*formats.READERS, *formats.WRITERS}
 
 
 def is_needed(words: Iterable[str]) -> bool:
     """Whether a command names a file of another format, and this is not the child already."""
-    return jobs.CHILD_VARIABLE not in os.environ and any(Path(word).suffix.lower() in OTHER_FORMATS for word in words)
+    return jobs.CHILD_VARIABLE not in os.environ and any(map(_is_foreign, words))
+
+
+def _is_foreign(word: str) -> bool:
+    """Whether a word of a command names a file of another format, or such a format as ``--format`` does."""
+    return (Path(word).suffix or f".{word.removeprefix('--format=')}").lower() in OTHER_FORMATS
 
 
 def run(words: Sequence[str]) -> int:
@@ -32,7 +39,7 @@ def run(words: Sequence[str]) -> int:
         with stopping.waiting():
             status = child.wait()
     except stopping.Stopped as stop:
-        stopping.end([child])
+        stopping.end([child], GUARD_GRACE_S)
         status = child.wait()
         if status not in stopping.STATUSES:  # it had not come so far that it would say so itself
             is_begun = not stopping.is_stop(status)
@@ -43,6 +50,6 @@ def run(words: Sequence[str]) -> int:
     crash = jobs.crash_of(status)
     if not crash:
         return status
-    named = ", ".join(Path(word).name for word in words if Path(word).suffix.lower() in OTHER_FORMATS)
+    named = ", ".join(Path(word).name.removeprefix("--format=") for word in words if _is_foreign(word))
     sys.stderr.write(f"{PROGRAM}: {crash} while it worked on {named}\n")
     return 1

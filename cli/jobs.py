@@ -50,10 +50,11 @@ importlib.import_module(name + ".cli").main()
 """
 
 
-def outputs(files: Sequence[Path], output: Path) -> list[tuple[Path, Path]]:
+def outputs(files: Sequence[Path], output: Path, suffix: str = "") -> list[tuple[Path, Path]]:
     """Each file with where it goes: OUT itself, or a name in OUT where OUT is a folder or has no extension.
 
-    A pattern of shots may match one file, and nobody wants another result then.
+    A pattern of shots may match one file, and nobody wants another result then. Files in a folder have the given
+    extension, else their source's.
 
     Raises:
         LimbIKError: OUT is no folder though there are several files, two files
@@ -65,7 +66,7 @@ def outputs(files: Sequence[Path], output: Path) -> list[tuple[Path, Path]]:
         if output.exists() or output.suffix.lower() in {*READABLE, *WRITABLE}:
             raise LimbIKError(f"{output} is not a folder, which it has to be for {len(files)} files")
         check_writable(output, [output.suffix.lower()])
-    pairs = [(source, output / _output_name(source)) for source in files]
+    pairs = [(source, output / _output_name(source, suffix)) for source in files]
     for index, (source, target) in enumerate(pairs):
         if target.resolve() in {other.resolve() for other in files}:
             raise LimbIKError(f"{target} is an input, which would be overwritten: choose another folder")
@@ -74,9 +75,10 @@ def outputs(files: Sequence[Path], output: Path) -> list[tuple[Path, Path]]:
     return pairs
 
 
-def _output_name(source: Path) -> str:
+def _output_name(source: Path, suffix: str) -> str:
     """The source's own name; what can be read and not written becomes .glb, which it is."""
-    return source.name if source.suffix.lower() in WRITABLE else f"{source.stem}.glb"
+    is_kept = not suffix and source.suffix.lower() in WRITABLE
+    return source.name if is_kept else f"{source.stem}{suffix or '.glb'}"
 
 
 def record(source: Path, target: Path, status: str, **details: Any) -> dict[str, Any]:
@@ -159,8 +161,9 @@ def child_program() -> list[str]:
 def _child_arguments(source: Path, target: Path, report: Path, arguments: argparse.Namespace) -> list[str]:
     words = ["bake", str(source), "-o", str(target), "--report", str(report)]
     words += ["--step", str(arguments.step), "--reduce", repr(arguments.reduce), "--after", arguments.after]
-    if arguments.action:
-        words += ["--action", arguments.action]
+    for name in ("action", "armature"):
+        if value := getattr(arguments, name):
+            words += [f"--{name}={value}"]
     if arguments.frames:
         words += ["--frames", "{}:{}".format(*arguments.frames)]
     return words + [f"--{name}" for name in ("trust", "verbose") if getattr(arguments, name)]

@@ -26,7 +26,7 @@ from ..rig.chains import tips
 from ..rig.errors import LimbIKError
 from . import combinations
 from .drivers import refuse_blocked_drivers
-from .setup import open_rig
+from .setup import chosen, open_rig
 from .values import share
 
 _Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -56,7 +56,7 @@ def plant(arguments: argparse.Namespace) -> tuple[str, int]:
     suffix = check_writable(arguments.output)
     if arguments.report is not None:
         check_writable(arguments.report, [arguments.report.suffix.lower()])
-    found = _chosen(open_rig(arguments.file, trust=arguments.trust), arguments.armature)
+    found = _moving(chosen(open_rig(arguments.file, trust=arguments.trust), arguments.armature), arguments.armature)
     refuse_blocked_drivers(found)
     on = _ground(arguments.ground)
     reports = {obj.name: _plant_one(obj, on, arguments) for obj in found}
@@ -71,12 +71,10 @@ def plant(arguments: argparse.Namespace) -> tuple[str, int]:
     return "\n".join([*lines, *filter(None, [note]), f"written: {arguments.output}"]), 0
 
 
-def _chosen(objects: Sequence[bpy.types.Object], name: str | None) -> list[bpy.types.Object]:
+def _moving(objects: Sequence[bpy.types.Object], name: str | None) -> list[bpy.types.Object]:
+    """Those that are animated; one that is named has to be, which is said where its contacts are looked for."""
     if name is not None:
-        found = [obj for obj in objects if obj.name == name]
-        if not found:
-            raise LimbIKError(f"no armature is named '{name}': there is {', '.join(obj.name for obj in objects)}")
-        return found
+        return list(objects)
     moving = [obj for obj in objects if compat.animation_range(obj) is not None]
     if not moving:
         raise LimbIKError("no armature has an animation to find contacts in")

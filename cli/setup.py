@@ -52,7 +52,7 @@ def add(arguments: argparse.Namespace) -> tuple[str, int]:
     """The command ``add``: what was done in words, and the exit status."""
     check_writable(arguments.output, [BLEND])
     setup = read_setup(arguments.setup) if arguments.setup else None
-    objects = _chosen(open_rig(arguments.file, trust=arguments.trust), arguments.armature)
+    objects = chosen(open_rig(arguments.file, trust=arguments.trust), arguments.armature)
     refuse_blocked_drivers(objects)
     if arguments.chain:
         added = {_only(objects).name: [_add_one(_only(objects), arguments)]}
@@ -75,6 +75,18 @@ def open_rig(path: Path, *, trust: bool) -> list[bpy.types.Object]:
     found = armatures()
     if not found:
         raise LimbIKError(f"{path.name} has no armature")
+    return found
+
+
+def chosen(objects: Sequence[bpy.types.Object], name: str | None) -> list[bpy.types.Object]:
+    """The armature of a name, all where none is given.
+
+    Raises:
+        LimbIKError: no armature has it.
+    """
+    found = [obj for obj in objects if name in {None, obj.name}]
+    if not found:
+        raise LimbIKError(f"no armature is named '{name}': there is {', '.join(obj.name for obj in objects)}")
     return found
 
 
@@ -134,13 +146,6 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, str | bool | int | float):
         return value
     return value.name if isinstance(value, bpy.types.ID) else list(value)
-
-
-def _chosen(objects: Sequence[bpy.types.Object], name: str | None) -> list[bpy.types.Object]:
-    chosen = [obj for obj in objects if name in {None, obj.name}]
-    if not chosen:
-        raise LimbIKError(f"no armature is named '{name}': there is {', '.join(obj.name for obj in objects)}")
-    return chosen
 
 
 def _only(objects: Sequence[bpy.types.Object]) -> bpy.types.Object:

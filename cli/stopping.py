@@ -91,12 +91,12 @@ def as_status(status: int) -> int:
     return SIGNAL_STATUS - status if status < 0 else status
 
 
-def end(children: Iterable[subprocess.Popen[Any]]) -> None:
+def end(children: Iterable[subprocess.Popen[Any]], grace_s: float = GRACE_S) -> None:
     """Ends other processes: by themselves, and by force those that don't in time. Others wait for them, too."""
     left = [child for child in children if child.poll() is None]
     for child in left:
         child.terminate()
-    until = time.monotonic() + GRACE_S
+    until = time.monotonic() + grace_s
     while left and time.monotonic() < until:
         time.sleep(0.02)
         left = [child for child in left if child.poll() is None]

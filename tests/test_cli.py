@@ -14,6 +14,7 @@ from typing import Any
 import bpy
 import pytest
 from limb_ik.cli import entry as cli
+from limb_ik.cli import guard
 from limb_ik.cli import jobs as cli_jobs
 from limb_ik.files import opening as files
 from limb_ik.rig.setting_up import setup
@@ -343,6 +344,9 @@ USAGE = [
     ["bake", "a.blend", "-o", "p.json", "--part", "1/2", "--resume"],
     ["bake", "a.blend", "-o", "p.json", "--part", "1/2", "--report", "r.json"],
     ["bake", "a.blend", "-o", "p.json", "--part", "1/2", "--join", "p.json"],
+    ["bake", "a.blend", "-o", "p.json", "--part", "1/2", "--format", "glb"],
+    ["bake", "a.blend", "-o", "out", "--format", "vrm"],
+    ["bake", "a.blend", "-o", "out.glb", "--format", "fbx"],
 ]
 
 
@@ -424,6 +428,45 @@ def test_one_bad_file_costs_the_others_nothing(run: Run, tmp_path: Path) -> None
     assert [entry["status"] for entry in json.loads(report.read_text())["files"]] == ["skipped", "done", "done"]
     assert (out / "a.blend").stat().st_mtime_ns == when[out / "a.blend"]
     assert (out / "b.blend").stat().st_mtime_ns > when[out / "b.blend"]
+
+
+@children.NEEDS_PACKAGE
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_folder_of_results_has_the_format_that_is_asked_for(run: Run, tmp_path: Path, count: int) -> None:
+    shots = [saved_rig(tmp_path / f"shot{number}.blend") for number in range(count)]
+    words = ("bake", *shots, "-o", tmp_path / "baked", "--format", "glb", "--frames", "1:3", "--jobs", "2")
+    assert run(*words)[0] == 0
+    assert sorted(path.name for path in (tmp_path / "baked").iterdir()) == [f"shot{n}.glb" for n in range(count)]
+    files.open_file(tmp_path / "baked" / "shot0.glb")
+    assert [obj.name for obj in files.armatures()] == ["Rig"]
+    assert "there already" in run(*words, "--resume")[1]
+
+
+def test_another_format_by_its_name_alone_has_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(cli_jobs.CHILD_VARIABLE, raising=False)
+    for words in (["--format", "glb"], ["--format=FBX"]):
+        assert guard.is_needed(["bake", "a.blend", "-o", "out", *words])
+    assert not guard.is_needed(["bake", "a.blend", "-o", "out", "--format", "blend"])
+
+
+@children.NEEDS_PACKAGE
+@pytest.mark.parametrize("is_one", [True, False])
+def test_the_armature_that_is_named_is_baked_alone(run: Run, tmp_path: Path, is_one: bool) -> None:
+    path = saved_rig(tmp_path / "in.blend")
+    other = rigs.l2b("--Other", location=(3, 0, 0))
+    rigs.add_chain_by_properties(other, "lo", rigs.empty("T other", (3.6, -0.4, 1.2)))
+    files.save_file(path)
+    shots = [path]
+    if not is_one:
+        shots.append(tmp_path / "again.blend")
+        shots[1].write_bytes(path.read_bytes())
+    status, out, err = run("bake", *shots, "-o", tmp_path / "out", "--armature=--Other")
+    assert (status, err) == (0, "")
+    assert "Baked 1 chain over" in out and "linked" not in out
+    files.open_file(tmp_path / "out" / "in.blend")
+    muted = {obj.name: obj.pose.bones["lo"].limb_ik_mute for obj in files.armatures()}
+    assert muted == {"Rig": False, "--Other": True}
+    refused(run("bake", path, "-o", tmp_path / "no.blend", "--armature", "Nobody"), "no armature is named 'Nobody'")
 
 
 def test_a_pattern_of_shots_may_match_one_file(run: Run, tmp_path: Path) -> None:

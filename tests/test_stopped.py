@@ -187,11 +187,10 @@ def test_many_files(number: int, status: int, tmp_path: Path) -> None:
     assert {name: (out / name).stat().st_mtime_ns for name in whole} == whole
 
 
-def test_other_processes_that_do_not_end_are_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stopping, "GRACE_S", 0.1)
+def test_other_processes_that_do_not_end_are_killed() -> None:
     deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(60)"
     with subprocess.Popen([sys.executable, "-c", deaf], stdout=subprocess.PIPE) as child:
         assert child.stdout is not None
         child.stdout.readline()
-        stopping.end([child])
+        stopping.end([child], 0.1)
         assert child.wait(LIMIT_S) == -signal.SIGKILL
