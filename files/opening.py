@@ -11,7 +11,7 @@ import math
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -66,7 +66,7 @@ def save_file(path: Path) -> str:
             written, an exporter that failed. Nothing is left behind then.
     """
     suffix = check_writable(path)
-    with _sentences(f"{path.name} can't be written"), _moved_into_place(path.resolve()) as temporary, blender_chatter():
+    with _sentences(f"{path} can't be written"), _moved_into_place(path.resolve()) as temporary, blender_chatter():
         if suffix == BLEND:
             bpy.ops.wm.save_as_mainfile(filepath=str(temporary), copy=True, check_existing=False)
             return ""
@@ -89,7 +89,7 @@ def _moved_to_zero(suffix: str) -> str:
 
 def write_text(path: Path, text: str) -> None:
     """Writes a small text file, whole or not at all."""
-    with _sentences(f"{path.name} can't be written"), _moved_into_place(path.resolve()) as temporary:
+    with _sentences(f"{path} can't be written"), _moved_into_place(path.resolve()) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
@@ -109,7 +109,10 @@ def check_readable(path: Path) -> str:
         raise LimbIKError(f"{path} is a folder, not a file")
     if not path.exists():
         raise LimbIKError(f"{path} does not exist")
-    return _known_suffix(path, READABLE, "read")
+    suffix = _known_suffix(path, READABLE, f"{path.name} can't be read")
+    if not path.stat().st_size:
+        raise LimbIKError(f"{path.name} can't be read: it is empty")
+    return suffix
 
 
 def check_writable(path: Path, known: Iterable[str] = WRITABLE) -> str:
@@ -120,18 +123,20 @@ def check_writable(path: Path, known: Iterable[str] = WRITABLE) -> str:
     """
     if path.is_dir():
         raise LimbIKError(f"{path} is a folder, not a file")
-    suffix = _known_suffix(path, known, "written")
+    suffix = _known_suffix(path, tuple(known), f"{path} can't be written")
     if not path.resolve().parent.is_dir():
         raise LimbIKError(f"{path} can't be written: its folder does not exist")
     return suffix
 
 
-def _known_suffix(path: Path, known: Iterable[str], verb: str) -> str:
+def _known_suffix(path: Path, known: Sequence[str], what: str) -> str:
     suffix = path.suffix.lower()
-    if suffix not in known:
-        kind = f"{path.suffix} is not" if path.suffix else "it has no extension, which should be"
-        raise LimbIKError(f"{path.name} can't be {verb}: {kind} one of {', '.join(known)}")
-    return suffix
+    if suffix in known:
+        return suffix
+    if len(known) == 1:
+        raise LimbIKError(f"{what}: it has to be a {known[0]}")
+    kind = f"{path.suffix} is not" if path.suffix else "it has no extension, which should be"
+    raise LimbIKError(f"{what}: {kind} one of {', '.join(known)}")
 
 
 def armatures() -> list[bpy.types.Object]:

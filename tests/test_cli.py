@@ -210,7 +210,7 @@ def test_add_refuses_and_writes_nothing(run: Run, data_dir: Path, tmp_path: Path
 
 
 def test_chains_live_in_blend_only(run: Run, data_dir: Path, tmp_path: Path) -> None:
-    refused(run("add", data_dir / "bvh/olafhaag_walk01.bvh", "-o", tmp_path / "out.bvh"), ".bvh is not one of .blend")
+    refused(run("add", data_dir / "bvh/olafhaag_walk01.bvh", "-o", tmp_path / "out.bvh"), "it has to be a .blend")
 
 
 def test_a_rig_without_limbs_is_refused(run: Run, tmp_path: Path) -> None:

@@ -181,7 +181,7 @@ def test_a_failed_export_leaves_the_old_file_and_nothing_else(
     rigs.rig("L2B")
     (tmp_path / "out.glb").write_text("old")
     monkeypatch.setitem(file_formats.WRITERS, ".glb", half)
-    with pytest.raises(LimbIKError, match=r"^out\.glb can't be written: the disk is full$"):
+    with pytest.raises(LimbIKError, match=r"^.*[/\\]out\.glb can't be written: the disk is full$"):
         files.save_file(tmp_path / "out.glb")
     assert (tmp_path / "out.glb").read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["out.glb"]
@@ -210,6 +210,7 @@ def test_what_is_no_such_file_is_refused_in_one_sentence(
     assert str(refusal.value).startswith(f"in{suffix} can't be read: ")
     assert "\n" not in str(refusal.value)
     assert "Traceback" not in str(refusal.value)
+    assert content or str(refusal.value) == f"in{suffix} can't be read: it is empty"
 
 
 @pytest.mark.parametrize("source", ["bvh/makehuman_walk1.bvh", "gltf/CesiumMan.glb", "fbx/ozz_pab_walk.fbx"])
