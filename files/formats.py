@@ -23,9 +23,9 @@ from ..rig.setting_up.controls import COLLECTION
 from . import gltf_clips
 from .bvh_export import write_bvh
 from .clips import Clip, animation_of, clips_of, owners_of
+from .gltf_alone import with_lone_clips
 from .gltf_rate import frame_rate
 from .shift import shift_animation
-from .still_channels import complete_waiting
 
 _ADD_ONS = {".bvh": "io_anim_bvh", ".fbx": "io_scene_fbx"}
 _GLTF_ADD_ON = "io_scene_gltf2"
@@ -81,9 +81,9 @@ def _import_fbx(path: Path) -> None:
 
 def _import_gltf(path: Path) -> None:
     current_scene().render.fps = frame_rate(path)
-    # Else bones get a shape, and the file an icosphere.
-    bpy.ops.import_scene.gltf(filepath=str(path), disable_bone_shape=True)
-    complete_waiting()
+    with tempfile.TemporaryDirectory(prefix="limb_ik_") as folder:
+        # Else bones get a shape, and the file an icosphere.
+        bpy.ops.import_scene.gltf(filepath=str(with_lone_clips(path, Path(folder))), disable_bone_shape=True)
 
 
 def _import_vrm(path: Path) -> None:

@@ -23,16 +23,18 @@ RATES: Final = (DEFAULT_RATE, 25, 30, 50, 60, 100, 120, 240)
 # Of a frame: seconds are float32, and some exporters write them with few digits.
 NEAR_FRAME: Final = 0.02
 _HEADER_BYTES, _CHUNK_HEADER_BYTES = 12, 8
-_FLOAT: Final = 5126
+FLOAT: Final = 5126
+# What reading a damaged or compressed file raises; the importer, which comes next, says what is wrong with it.
+UNREADABLE: Final = (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError, struct.error)
 
 
 def frame_rate(path: Path) -> int:
     """The slowest common frame rate at which all keys lie on whole frames; 24 where there is none."""
     try:
-        document, binary = _parts(path)
+        document, binary = parts(path)
         times = sorted(set(_times(document, binary, path.parent)))
-    except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError, struct.error):
-        return DEFAULT_RATE  # damaged or compressed: the importer, which comes next, says so
+    except UNREADABLE:
+        return DEFAULT_RATE
     return next((rate for rate in RATES if all(_is_whole(time * rate) for time in times)), DEFAULT_RATE)
 
 
@@ -40,7 +42,7 @@ def _is_whole(frame: float) -> bool:
     return math.isfinite(frame) and abs(frame - round(frame)) < NEAR_FRAME
 
 
-def _parts(path: Path) -> tuple[Mapping[str, Any], bytes]:
+def parts(path: Path) -> tuple[dict[str, Any], bytes]:
     """The JSON document and the binary chunk (empty for a .gltf)."""
     data = path.read_bytes()
     if data[:4] != b"glTF":
@@ -53,7 +55,7 @@ def _parts(path: Path) -> tuple[Mapping[str, Any], bytes]:
 def _times(document: Mapping[str, Any], binary: bytes, folder: Path) -> Iterator[float]:
     inputs = {s["input"] for animation in document.get("animations", ()) for s in animation["samplers"]}
     for accessor in (document["accessors"][index] for index in sorted(inputs)):
-        if accessor["componentType"] != _FLOAT or "bufferView" not in accessor:
+        if accessor["componentType"] != FLOAT or "bufferView" not in accessor:
             continue
         view = document["bufferViews"][accessor["bufferView"]]
         data = _buffer(document["buffers"][view["buffer"]], binary, folder)

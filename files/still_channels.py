@@ -1,7 +1,7 @@
 """Channels that stand still in a clip, which has no keys for them though other clips of its file move them.
 
-In a glTF file such a bone stands where its node does; in Blender it stays where the clip before left it, or is at rest.
-Here clips get one key for each such channel, so that they stand alone. Must not change a key that is there.
+In Blender such a bone stays where the clip before left it, and its exporter puts it to rest. Here clips get one key for
+each such channel, so that they stand alone. Must not change a key that is there.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import bpy
 
 from ..rig import compat
 from ..rig.data_paths import bone_path, rotation_path
-from ..rig.session import current_scene, pose_bones
-from .clips import Clip, Part, animation_of, clips_of, is_armature
+from ..rig.session import pose_bones
+from .clips import Clip, Part, animation_of, is_armature
 
 Path = tuple[str, int]
 _PLACE = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
@@ -23,15 +23,6 @@ _NO_TURN = {
     "rotation_axis_angle": (0.0, 0.0, 1.0, 0.0),
     "rotation_euler": (0.0, 0.0, 0.0),
 }
-
-
-def complete_waiting() -> None:
-    """Gives clips that wait keys for what other clips move, at the values of now: those of a file just imported."""
-    playing, others = clips_of(current_scene().objects)
-    for clip in others:
-        for part in clip.parts:
-            moved = _moved(part.owner, (playing, *others))
-            hold(part, _values(part.owner, moved), (clip.frames() or (0, 0))[0])
 
 
 def use(part: Part) -> None:

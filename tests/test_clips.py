@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import struct
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
@@ -237,6 +239,68 @@ def test_what_a_bvh_has_no_room_for_is_said(blank: None, tmp_path: Path) -> None
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     walk_and_run()
     assert files.save_file(tmp_path / "out.blend") == ""
+
+
+def two_clips_of_a_node(folder: Path, suffix: str) -> Path:
+    """A node at (1, 2, 3): First moves it along X, Second turns it and has no keys of its place."""
+    half = math.sqrt(0.5)
+    rows = {
+        "SCALAR": [0.5, 1.0],
+        "VEC3": [5.0, 2.0, 3.0, 9.0, 2.0, 3.0],
+        "VEC4": [0.0, 0.0, 0.0, 1.0, 0.0, half, 0.0, half],
+    }
+    data, views, accessors = b"", [], []
+    for kind, values in rows.items():
+        floats = struct.pack(f"<{len(values)}f", *values)
+        views.append({"buffer": 0, "byteOffset": len(data), "byteLength": len(floats)})
+        accessors.append({"bufferView": len(views) - 1, "componentType": 5126, "count": 2, "type": kind})
+        data += floats
+    accessors[0] |= {"min": [0.5], "max": [1.0]}
+    clips_made = [
+        {
+            "name": name,
+            "samplers": [{"input": 0, "output": output}],
+            "channels": [{"sampler": 0, "target": {"node": 0, "path": path}}],
+        }
+        for name, output, path in (("First", 1, "translation"), ("Second", 2, "rotation"))
+    ]
+    document: dict[str, Any] = {
+        "asset": {"version": "2.0"},
+        "scene": 0,
+        "scenes": [{"nodes": [0]}],
+        "nodes": [{"name": "Node", "translation": [1.0, 2.0, 3.0]}],
+        "buffers": [{"byteLength": len(data)}],
+        "bufferViews": views,
+        "accessors": accessors,
+        "animations": clips_made,
+    }
+    path = folder / f"in a folder{suffix}"
+    if suffix == ".gltf":
+        document["buffers"][0]["uri"] = "its%20bytes.bin"
+        (folder / "its bytes.bin").write_bytes(data)
+        path.write_text(json.dumps(document))
+        return path
+    text = json.dumps(document).encode()
+    text += b" " * (-len(text) % 4)
+    chunks = struct.pack("<I4s", len(text), b"JSON") + text + struct.pack("<I4s", len(data), b"BIN\0") + data
+    path.write_bytes(struct.pack("<4sII", b"glTF", 2, 12 + len(chunks)) + chunks)
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".glb", ".gltf"])
+def test_what_a_clip_does_not_move_stands_where_its_node_does(blank: None, tmp_path: Path, suffix: str) -> None:
+    path = two_clips_of_a_node(tmp_path, suffix)
+    there = {one.name: one.read_bytes() for one in tmp_path.iterdir()}
+    files.open_file(path)
+    assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == there
+    node = bpy.data.objects["Node"]
+    for name, x in (("First", 9.0), ("Second", 1.0)):
+        strip = next(track.strips[0] for track in animation(node).nla_tracks if track.name == name)
+        animation(node).action = strip.action
+        if HAS_SLOTS:
+            animation(node).action_slot = strip.action_slot
+        bpy.context.scene.frame_set(24)
+        assert tuple(node.location) == pytest.approx((x, -3.0, 2.0), abs=1e-6)
 
 
 def test_an_action_of_another_thing_is_no_clip(blank: None, tmp_path: Path) -> None:
