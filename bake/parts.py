@@ -71,8 +71,10 @@ def from_file(path: Path) -> Part:
             raise LimbIKError(f"{path} is a part of another version: form {found['form']}, not {FORM}")
         readings = {entry["frame"]: [_reading(one) for one in entry["readings"]] for entry in found["frames"]}
         return Part(found["marks"], readings)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as problem:
-        raise LimbIKError(f"{path} is no part of a bake: {problem}") from problem
+    except OSError as problem:
+        raise LimbIKError(f"{path} can't be read: {problem.strerror}") from problem
+    except (ValueError, KeyError, TypeError, RecursionError) as problem:
+        raise LimbIKError(f"{path} is no part of a bake: it is damaged or of another kind") from problem
 
 
 def _reading(values: Mapping[str, Any]) -> Reading:

@@ -26,6 +26,7 @@ from .reduce import sample_frames
 from .writable import check_own_keys, check_writable
 
 AFTER = ('MUTE', 'REMOVE', 'KEEP')
+MUTED = "muted"
 LAST_FRAME = 1_048_574
 """Blender's own: it has no frame beyond this one, nor before its negative."""
 
@@ -41,13 +42,19 @@ def checked_works(
     _check_options(options)
     works = [work for obj in objects if (work := _work(context, obj, options, skipped)).chains]
     if not works:
-        raise LimbIKError("nothing to bake: " + ("; ".join(skipped) or "no chain"))
+        raise LimbIKError("nothing to bake: " + _why_nothing(skipped))
     _check_keep(works, options)
     for work in works:
         with naming(work.obj, len(objects)):
             _check_writable(work, options)
     check_own_keys([work.obj for work in works])
     return works
+
+
+def _why_nothing(skipped: Sequence[str]) -> str:
+    if skipped and all(one.endswith(MUTED) for one in skipped):
+        return "every chain is muted, as a bake leaves them"
+    return "; ".join(skipped) or "no chain"
 
 
 @contextmanager
@@ -78,7 +85,7 @@ def _work(context: Any, obj: bpy.types.Object, options: BakeOptions, skipped: li
             raise LimbIKError(f"no chain ends at '{tip}' of '{obj.name}'")
     chosen = [known[tip] for tip in tips] if tips else list(known.values())
     for chain in chosen:
-        if reason := "muted" if chain.is_muted else chain.problem:
+        if reason := MUTED if chain.is_muted else chain.problem:
             skipped.append(f"'{chain.tip}' skipped: {reason}")
     chains = tuple(chain for chain in chosen if not chain.problem and not chain.is_muted)
     return Work(obj, chains, bones_of(obj, chains), frames_of(context, obj, options))

@@ -189,7 +189,9 @@ def _add_bake(commands: _Commands) -> None:
     )
     command.add_argument("--armature", metavar="N", help="name of the armature (default: all that have chains)")
     command.add_argument("--action", metavar="NAME", help="bake this clip, into its action (default: the active one)")
-    command.add_argument("--frames", type=values.frames, metavar="A:B", help="(default: the action's range)")
+    command.add_argument(
+        "--frames", type=values.frames, metavar="A:B", help="or one frame (default: the action's range)"
+    )
     command.add_argument(
         "--step", type=values.positive, metavar="N", default=1, help="a key every N frames (default: 1)"
     )

@@ -123,7 +123,9 @@ def _show_done(waiting: Mapping[Future[dict[str, Any]], tuple[Path, Path]], say:
 def say_failed(records: Sequence[dict[str, Any]]) -> None:
     """The failed files, each with its reason, on stderr."""
     for entry in records:
-        sys.stderr.write(f"{PROGRAM}: failed: {entry['file']}: {entry['error']}\n")
+        name, error = entry["file"], entry["error"]
+        words = next((error.removeprefix(own) for own in (name, Path(name).name) if error.startswith(f"{own} ")), "")
+        sys.stderr.write(f"{PROGRAM}: failed: {name}{words or f': {error}'}\n")
 
 
 def say_stopped(records: Sequence[dict[str, Any]]) -> None:

@@ -6,12 +6,18 @@ Must not look at a rig: whether one has such bones is asked where the set-up is 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..properties import END_ROTATIONS, SOLVERS
 from ..rig.errors import LimbIKError
+
+KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "text"}
+
+
+class _UnfitError(Exception):
+    """What a set-up lacks, in words."""
 
 
 def read_setup(path: Path) -> list[Mapping[str, Any]]:
@@ -21,35 +27,58 @@ def read_setup(path: Path) -> list[Mapping[str, Any]]:
         LimbIKError: the file can't be read, or is not what ``inspect`` prints.
     """
     try:
-        found: list[Mapping[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["armatures"]
-        for armature in found:
-            _check_kinds([armature.get("name", "")], str)
-            for chain in armature["chains"]:
-                _check_form(chain)
+        armatures: list[Mapping[str, Any]] = _taken(_document(path), "armatures", list)
+        for armature in armatures:
+            _check_armature(armature)
     except OSError as problem:
         raise LimbIKError(f"{path} can't be read: {problem.strerror}") from problem
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
-        raise LimbIKError(f"{path} is not what inspect prints ({type(problem).__name__}: {problem})") from problem
-    return [armature for armature in found if armature["chains"]]
+    except _UnfitError as problem:
+        raise LimbIKError(f"{path} is not what inspect prints: {problem}") from problem
+    return [armature for armature in armatures if armature["chains"]]
 
 
-def _check_form(chain: Mapping[str, Any]) -> None:
-    """Raises KeyError or TypeError where a chain of a set-up is not made as ``inspect`` makes it."""
-    joints = chain.get("joints", {})
-    _check_kinds([joints, *joints.values()], dict)
-    texts = (chain["tip"], chain["root"], chain["solver"], chain.get("end_bone", ""), chain.get("end_rotation", ""))
-    _check_kinds([*texts, *joints], str)
-    if chain["solver"] not in _identifiers(SOLVERS):
-        raise ValueError(f"no solver is named {chain['solver']!r}")
-    if chain.get("end_rotation", 'TARGET') not in _identifiers(END_ROTATIONS):
-        raise ValueError(f"an end can't be {chain['end_rotation']!r}")
+def _document(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as problem:
+        raise _UnfitError("it is no JSON") from problem
 
 
-def _check_kinds(values: Iterable[Any], kind: type) -> None:
-    for value in values:
-        if not isinstance(value, kind):
-            raise TypeError(f"{value!r} is no {kind.__name__}")
+def _check_armature(armature: Any) -> None:
+    _taken(armature, "name", str, "")
+    for chain in _taken(armature, "chains", list):
+        _check_chain(chain)
 
 
-def _identifiers(items: Sequence[tuple[str, str, str]]) -> list[str]:
-    return [identifier for identifier, _, _ in items]
+def _check_chain(chain: Any) -> None:
+    _taken(chain, "tip", str)
+    _taken(chain, "root", str)
+    _taken(chain, "end_bone", str, "")
+    _check_choice(chain, "solver", SOLVERS)
+    if "end_rotation" in chain:
+        _check_choice(chain, "end_rotation", END_ROTATIONS)
+    joints = _taken(chain, "joints", dict, {})
+    for name in joints:
+        _taken(joints, name, dict)
+
+
+def _check_choice(chain: Any, name: str, items: Sequence[tuple[str, str, str]]) -> None:
+    value = _taken(chain, name, str)
+    if value not in (identifier for identifier, _, _ in items):
+        raise _UnfitError(f"{value!r} is no '{name}'")
+
+
+def _taken(values: Any, name: str, kind: type, default: Any = None) -> Any:
+    """An entry of an object, which has to be of a kind; the default where there may be none."""
+    if not isinstance(values, dict):
+        raise _UnfitError(f"an object with '{name}' is expected, and there is {_kind_of(values)}")
+    if name not in values and default is None:
+        raise _UnfitError(f"'{name}' is missing")
+    value = values.get(name, default)
+    if not isinstance(value, kind):
+        raise _UnfitError(f"'{name}' has to be {KINDS[kind]}, and is {_kind_of(value)}")
+    return value
+
+
+def _kind_of(value: Any) -> str:
+    return "null" if value is None else KINDS.get(type(value), f"{value!r}")

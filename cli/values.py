@@ -45,7 +45,7 @@ def frames(text: str) -> tuple[int, int]:
     try:
         return int(first), int(last if colon else first)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not A:B with two whole frames") from None
+        raise argparse.ArgumentTypeError(f"{text!r} is not A:B with two whole frames, nor one frame") from None
 
 
 def part(text: str) -> tuple[int, int]:

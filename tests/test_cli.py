@@ -225,11 +225,24 @@ def test_a_collapsed_limb_is_refused(run: Run, data_dir: Path, tmp_path: Path) -
     assert not (tmp_path / "out.blend").exists()
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"armatures": [{"chains": [{}]}]}'])
+NO_SETUPS = {
+    "{": "it is no JSON",
+    "": "it is no JSON",
+    "[]": "an object with 'armatures' is expected, and there is a list",
+    "{}": "'armatures' is missing",
+    '{"armatures": {}}': "'armatures' has to be a list, and is an object",
+    '{"armatures": [7]}': "an object with 'name' is expected, and there is 7",
+    '{"armatures": [{"chains": [{}]}]}': "'tip' is missing",
+    '{"armatures": [{"chains": [{"tip": "a", "root": null}]}]}': "'root' has to be text, and is null",
+    '{"armatures": [{"chains": [{"tip": "a", "root": "b", "solver": "FAST"}]}]}': "'FAST' is no 'solver'",
+}
+
+
+@pytest.mark.parametrize("text", NO_SETUPS)
 def test_what_is_no_set_up_is_refused(run: Run, data_dir: Path, tmp_path: Path, text: str) -> None:
     (tmp_path / "s.json").write_text(text)
     words = ("add", data_dir / "rigs/mpfb_mixamo.blend", "-o", tmp_path / "o.blend", "--setup", tmp_path / "s.json")
-    refused(run(*words), "s.json is not what inspect prints")
+    refused(run(*words), f"s.json is not what inspect prints: {NO_SETUPS[text]}\n")
 
 
 # Bake
@@ -311,6 +324,30 @@ def test_a_linked_rig_beside_others_is_left_and_named(run: Run, tmp_path: Path) 
     status, out, _ = run("bake", shots[True], "-o", tmp_path / "out.blend")
     assert status == 0
     assert "is linked and stays as it is" in out
+
+
+def test_what_is_baked_already_is_said_once(run: Run, tmp_path: Path) -> None:
+    path = saved_rig(tmp_path / "in.blend")
+    other = rigs.l2b("Other", location=(3, 0, 0))
+    rigs.add_chain_by_properties(other, "lo", rigs.empty("T other", (3.6, -0.4, 1.2)))
+    files.save_file(path)
+    assert run("bake", path, "-o", tmp_path / "out.blend")[0] == 0
+    again = run("bake", tmp_path / "out.blend", "-o", tmp_path / "again.blend")
+    refused(again, "nothing to bake: every chain is muted, as a bake leaves them\n")
+
+
+def test_a_part_that_is_missing_is_said_to_be(run: Run, tmp_path: Path) -> None:
+    path = saved_rig(tmp_path / "in.blend")
+    words = ("bake", path, "-o", tmp_path / "out.blend", "--join")
+    refused(run(*words, tmp_path / "p.json"), "p.json can't be read: No such file or directory\n")
+    (tmp_path / "p.json").write_text("{")
+    refused(run(*words, tmp_path / "p.json"), "p.json is no part of a bake: it is damaged or of another kind\n")
+
+
+def test_one_frame_is_a_range(run: Run, tmp_path: Path) -> None:
+    path = saved_rig(tmp_path / "in.blend")
+    assert "over 1 frame:" in run("bake", path, "-o", tmp_path / "out.blend", "--frames", "4")[1]
+    assert "--frames A:B or one frame" in " ".join(run("bake", "--help")[1].split())
 
 
 def test_a_rig_without_chains_is_not_baked(run: Run, data_dir: Path, tmp_path: Path) -> None:
@@ -417,7 +454,7 @@ def test_one_bad_file_costs_the_others_nothing(run: Run, tmp_path: Path) -> None
     status, printed, err = run(*words)
     assert status == 1
     assert [line.split(":")[0] for line in printed.splitlines()] == [str(out / "a.blend"), str(out / "b.blend")]
-    assert err.startswith(f"limb-ik: failed: {bad}: bad.blend can't be read")
+    assert err.startswith(f"limb-ik: failed: {bad} can't be read: ")
     assert [entry["status"] for entry in json.loads(report.read_text())["files"]] == ["done", "failed", "done"]
     assert sorted(path.name for path in out.iterdir()) == ["a.blend", "b.blend"]
 
