@@ -8,7 +8,8 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -77,15 +78,23 @@ def bake_file(source: Path, target: Path, arguments: argparse.Namespace) -> Bake
     read_before = [parts.from_file(path) for path in arguments.join]
     objects, options = _opened(source, arguments)
     is_range_known = bool(arguments.frames) or motion_range(objects) is not None
-    with progress_line.frames(source) as progress:
+    with _frames_shown(source, arguments, "reducing keys" if arguments.reduce else "writing keys") as progress:
         report = bake_objects(bpy.context, objects, options, progress, read_before)
     first, last = options.frame_start, options.frame_end
     linked = [obj for obj in armatures() if obj not in objects and tips(obj) and not obj.is_editable]
     notes = [f"'{obj.name}' is linked and stays as it is" for obj in linked if arguments.armature is None]
     if not is_range_known:
         notes.append(f"the armature has no animation: baked the scene's frames {first:g} to {last:g}")
-    notes += filter(None, [save_file(target)])
+    with progress_line.doing(f"{target.name}: writing"):
+        notes += filter(None, [save_file(target)])
     return replace(report, notes=(*report.notes, *notes))
+
+
+def _frames_shown(
+    source: Path, arguments: argparse.Namespace, then: str
+) -> AbstractContextManager[Callable[[int, int], None] | None]:
+    """Where keys are reduced also the middles between the frames are read."""
+    return progress_line.frames(source, then=then, per_frame=2 if arguments.reduce else 1)
 
 
 def _bakeable(objects: Sequence[bpy.types.Object]) -> list[bpy.types.Object]:
@@ -103,7 +112,7 @@ def _read_part(arguments: argparse.Namespace) -> tuple[str, int]:
     check_readable(source)
     check_writable(arguments.output, [PART_SUFFIX])
     objects, options = _opened(source, arguments)
-    with progress_line.frames(source) as progress:
+    with _frames_shown(source, arguments, "") as progress:
         part = read_part(bpy.context, objects, options, number, count, progress)
     write_text(arguments.output, parts.to_text(part) + "\n")
     return f"{arguments.output}: read {len(part.readings)} frames, part {number} of {count}", 0

@@ -24,7 +24,7 @@ from ..demos import scenes, stairs, walk
 from ..files.opening import READABLE, WRITABLE
 from ..files.quiet import show_chatter, stdout_to_stderr
 from ..rig.errors import LimbIKError
-from . import bake, combinations, guard, plant, setup, stopping, values
+from . import bake, combinations, guard, plant, progress, setup, stopping, values
 from .version import PROGRAM, VERSION
 
 LOG = logging.getLogger(__name__)
@@ -231,8 +231,9 @@ def _inspect(arguments: argparse.Namespace) -> tuple[str, int]:
 
 
 def _demo(arguments: argparse.Namespace) -> tuple[str, int]:
-    if arguments.stairs:
-        return stairs.run(arguments.output)
-    if arguments.scene in scenes.SCENES:
-        return scenes.run(arguments.scene, arguments.output)
-    return walk.run(arguments.output)
+    with progress.line() as say:
+        if arguments.stairs:
+            return stairs.run(arguments.output, say)
+        if arguments.scene in scenes.SCENES:
+            return scenes.run(arguments.scene, arguments.output, say)
+        return walk.run(arguments.output, say)

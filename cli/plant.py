@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import bpy
 
@@ -20,15 +20,17 @@ from ..bake.baking import bake
 from ..bake.grounding import GroundOptions, GroundReport
 from ..bake.options import BakeOptions
 from ..bake.planting import PlantReport
+from ..bake.steps import Steps, finished
 from ..files.opening import BLEND, check_readable, check_writable, save_file, write_text
 from ..rig import compat
 from ..rig.chains import tips
 from ..rig.errors import LimbIKError
-from . import combinations
+from . import combinations, progress
 from .drivers import refuse_blocked_drivers
 from .setup import chosen, open_rig
-from .values import share
+from .values import number, share
 
+T = TypeVar("T")
 _Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 _NewCommand: TypeAlias = Callable[..., argparse.ArgumentParser]
 
@@ -42,7 +44,7 @@ def add_command(commands: _Commands, new_command: _NewCommand) -> argparse.Argum
     command.add_argument("--armature", metavar="N", help="name of the armature (default: all that move)")
     command.add_argument("--ground", metavar="OBJECT", help="object in FILE that the feet stand on")
     command.add_argument("--slope", metavar="PART", type=share, help="0…1, how far feet turn (default: 1)")
-    command.add_argument("--floor", metavar="HEIGHT", type=float, help="of the motion's own floor (default: found)")
+    command.add_argument("--floor", metavar="HEIGHT", type=number, help="of the motion's own floor (default: found)")
     command.add_argument("--keep-hips", action="store_true", help="don't move the hips on the ground")
     command.add_argument("--hands", action="store_true", help="look at hands, too")
     command.add_argument("--report", metavar="FILE", type=Path, help="write contacts and foot slide as JSON")
@@ -61,8 +63,10 @@ def plant(arguments: argparse.Namespace) -> tuple[str, int]:
     on = _ground(arguments.ground)
     reports = {obj.name: _plant_one(obj, on, arguments) for obj in found}
     if suffix != BLEND:
-        bake(bpy.context, found, BakeOptions(after='REMOVE'))
-    note = save_file(arguments.output)
+        with progress.frames(arguments.file, "baking", then="baking") as show:
+            bake(bpy.context, found, BakeOptions(after='REMOVE'), show)
+    with progress.doing(f"{arguments.output.name}: writing"):
+        note = save_file(arguments.output)
     if arguments.report is not None:
         text = json.dumps({"armatures": [_entry(*pair) for pair in reports.items()]}, indent=2, ensure_ascii=False)
         write_text(arguments.report, text + "\n")
@@ -97,19 +101,31 @@ def _plant_one(
     """Contacts of the timeline where a file has some, else those that are found."""
     context = bpy.context
     if not tips(obj):
-        motion.add_limbs(context, obj, arms=arguments.hands)
+        with progress.doing(f"{arguments.file.name}: adding IK"):
+            motion.add_limbs(context, obj, arms=arguments.hands)
     marked = contact_markers.has_any(context, obj)
-    known = contact_markers.read(context, obj) if marked else contacts.detect(context, obj, hands=arguments.hands)
+    if marked:
+        known = contact_markers.read(context, obj)
+    else:
+        looked = contacts.detect_steps(context, obj, hands=arguments.hands)
+        known = _finished(looked, arguments, "looking for contacts")
     report: PlantReport | GroundReport
     if on is None:
-        report = planting.plant_contacts(context, obj, known)
+        report = _finished(planting.plant_contacts_steps(context, obj, known), arguments, "planting")
     else:
         slope = 1.0 if arguments.slope is None else arguments.slope
         options = GroundOptions(slope, arguments.floor, not arguments.keep_hips)
-        report = grounding.ground(context, obj, on, options=options, found=known)
+        steps = grounding.ground_steps(context, obj, on, options=options, found=known)
+        report = _finished(steps, arguments, "putting feet on the ground")
     if not marked:
         contact_markers.put(context, obj, known, list(dict.fromkeys(one.tip for one in known)))
     return report
+
+
+def _finished(steps: Steps[T], arguments: argparse.Namespace, what: str) -> T:
+    """The result of work in steps, of which is shown how far it is; after the frames come keys and measuring."""
+    with progress.frames(arguments.file, what, then=what) as show:
+        return finished(steps, show)
 
 
 def _entry(name: str, report: PlantReport | GroundReport) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from ..rig.limbs import find_limbs
 from ..rig.session import current_scene, pose_bones
 from ..rig.setting_up.selection import plan_for
 from ..rig.setting_up.setup import ChainPlan
+from . import progress
 from .bone_names import bone_named, bones_of_chain, chain_length
 from .drivers import refuse_blocked_drivers
 from .setup_file import read_setup
@@ -54,15 +55,23 @@ def add(arguments: argparse.Namespace) -> tuple[str, int]:
     setup = read_setup(arguments.setup) if arguments.setup else None
     objects = chosen(open_rig(arguments.file, trust=arguments.trust), arguments.armature)
     refuse_blocked_drivers(objects)
-    if arguments.chain:
-        added = {_only(objects).name: [_add_one(_only(objects), arguments)]}
-    elif setup is not None:
-        added = apply_setup(objects, setup, arguments.motion)
-    else:
-        added = _add_limbs(objects, arguments)
-    save_file(arguments.output)
+    with progress.doing(f"{arguments.file.name}: adding IK"):
+        added = _added(objects, setup, arguments)
+    with progress.doing(f"{arguments.output.name}: writing"):
+        save_file(arguments.output)
     lines = [f"{name}: IK on {', '.join(found)}" for name, found in added.items() if found]
     return "\n".join([*lines, f"written: {arguments.output}"]), 0
+
+
+def _added(
+    objects: Sequence[bpy.types.Object], setup: Sequence[Mapping[str, Any]] | None, arguments: argparse.Namespace
+) -> dict[str, list[str]]:
+    """Adds what is asked for; the tips of the new chains by armature."""
+    if arguments.chain:
+        return {_only(objects).name: [_add_one(_only(objects), arguments)]}
+    if setup is not None:
+        return apply_setup(objects, setup, arguments.motion)
+    return _add_limbs(objects, arguments)
 
 
 def open_rig(path: Path, *, trust: bool) -> list[bpy.types.Object]:
@@ -71,7 +80,8 @@ def open_rig(path: Path, *, trust: bool) -> list[bpy.types.Object]:
     Raises:
         LimbIKError: the file can't be read or has no armature.
     """
-    open_file(path, trust=trust)
+    with progress.doing(f"{path.name}: opening"):
+        open_file(path, trust=trust)
     found = armatures()
     if not found:
         raise LimbIKError(f"{path.name} has no armature")

@@ -6,6 +6,7 @@ Must not look at files or at Blender's data: what a name stands for is found out
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -71,6 +72,17 @@ def length(text: str) -> float:
         value = -1.0
     if not 0.0 <= value < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a length from 0 up")
+    return value
+
+
+def number(text: str) -> float:
+    """Any number, but for infinity and what is none."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
     return value
 
 

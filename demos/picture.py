@@ -7,16 +7,17 @@ in the picture is what the baked keys say.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import bpy
 import numpy as np
 from mathutils import Vector
 from numpy.typing import NDArray
 
+from ..files.quiet import blender_chatter
 from ..rig.session import current_scene, evaluated, pose_bones
 from .figure import Colour, add_part, material_of
 
@@ -31,6 +32,13 @@ CAMERA_DISTANCE = 8.0
 TEXT_SIZE, TEXT_PLACE = 0.037, 0.035
 LINE, BAND_LINES = 1.25 * TEXT_SIZE, 3
 BAND: Colour = (0.93, 0.94, 0.96, 1.0)
+
+# Told what is done just now.
+Say: TypeAlias = Callable[[str], None]
+
+
+def silent(_: str) -> None:
+    """Where no one wants to know what is done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +63,13 @@ class Panel:
 
 
 def pose_strip(
-    path: Path, frames: Mapping[int, str], follow: bpy.types.Object, bone: str, *, height: float | None = VIEW_CENTRE
+    path: Path,
+    frames: Mapping[int, str],
+    follow: bpy.types.Object,
+    bone: str,
+    *,
+    height: float | None = VIEW_CENTRE,
+    say: Say = silent,
 ) -> None:
     """Renders frames with a caption each and writes them side by side as one PNG.
 
@@ -65,8 +79,10 @@ def pose_strip(
         follow: The armature object that the camera goes along with.
         bone: Its bone to go along with.
         height: Of the picture's middle; None goes up and down with the bone, too.
+        say: Told which frame is rendered.
     """
-    render_panels(path, _following(frames, follow, bone, height), View(VIEW, VIEW_HEIGHT, PANEL_WIDTH, PANEL_HEIGHT))
+    view = View(VIEW, VIEW_HEIGHT, PANEL_WIDTH, PANEL_HEIGHT)
+    render_panels(path, _following(frames, follow, bone, height), view, say)
 
 
 def _following(frames: Mapping[int, str], follow: bpy.types.Object, bone: str, height: float | None) -> Iterator[Panel]:
@@ -76,15 +92,17 @@ def _following(frames: Mapping[int, str], follow: bpy.types.Object, bone: str, h
         yield Panel(frame, text, Vector((head.x, head.y, head.z if height is None else height)))
 
 
-def render_panels(path: Path, panels: Iterable[Panel], view: View) -> None:
+def render_panels(path: Path, panels: Iterable[Panel], view: View, say: Say = silent) -> None:
     """Renders panels and writes them side by side as one PNG; camera and caption go again."""
     camera = _camera(view)
     caption = _caption(view)
     helpers = [caption, camera, *([_band(view)] if view.has_band else [])]
     _render_settings(view)
     with tempfile.TemporaryDirectory(prefix="limb_ik_") as folder:
-        done = []
-        for panel in panels:
+        done: list[NDArray[np.float32]] = []
+        wanted = list(panels)
+        for panel in wanted:
+            say(f"{path.name}: picture {len(done) + 1} of {len(wanted)}")
             current_scene().frame_set(panel.frame)
             camera.location = panel.centre + view.direction * CAMERA_DISTANCE
             lines = BAND_LINES - 1 if view.has_band else panel.caption.count("\n")
@@ -159,7 +177,8 @@ def _render_settings(view: View) -> None:
 
 def _render(path: Path, view: View) -> NDArray[np.float32]:
     current_scene().render.filepath = str(path)
-    bpy.ops.render.render(write_still=True)
+    with blender_chatter():
+        bpy.ops.render.render(write_still=True)
     image = bpy.data.images.load(str(path))
     pixels = np.empty(view.width_px * view.height_px * image.channels, dtype=np.float32)
     cast(Any, image).pixels.foreach_get(pixels)

@@ -13,10 +13,9 @@ from typing import Any
 import bpy
 
 from ..files.opening import make_folder, save_file
-from ..files.quiet import blender_chatter
 from ..rig.session import current_scene, pose_bones
 from . import horse, look, reach, tail
-from .picture import Panel, render_panels
+from .picture import Panel, Say, render_panels, silent
 from .stage import Scene
 
 SCENES: dict[str, Callable[[], Scene]] = {
@@ -29,22 +28,23 @@ SCENES: dict[str, Callable[[], Scene]] = {
 MAX_ERROR = 1e-5
 
 
-def run(name: str, folder: Path) -> tuple[str, int]:
-    """Makes a scene in a folder.
+def run(name: str, folder: Path, say: Say = silent) -> tuple[str, int]:
+    """Makes a scene in a folder; ``say`` is told what is done.
 
     Returns:
         What was done, in words, and the exit status: 1 where an end missed a target that was within its reach.
     """
     make_folder(folder)
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
+    say(f"{name}: making the scene")
     scene = SCENES[name]()
     current_scene().frame_end = scene.last_frame
+    say(f"{name}: measuring how exact it is")
     lines, status = _measured(scene)
     current_scene().frame_set(1)
     paths = folder / f"{name}.blend", folder / f"{name}.png"
     save_file(paths[0])
-    with blender_chatter():
-        render_panels(paths[1], _panels(scene), scene.view)
+    render_panels(paths[1], _panels(scene), scene.view, say)
     return "\n".join([*lines, f"written: {paths[0]}, {paths[1]}"]), status
 
 

@@ -15,10 +15,9 @@ import bpy
 from ..bake import contact_markers, contacts, grounding, motion
 from ..bake.grounding import GroundReport
 from ..files.opening import make_folder, save_file
-from ..files.quiet import blender_chatter
 from ..rig.session import current_scene, evaluated, pose_bones
 from .figure import Colour, dress, paint
-from .picture import pose_strip
+from .picture import Say, pose_strip, silent
 from .walker import LAST_FRAME, walking_human
 
 # Metres: a flight up, a landing, a flight down, across the way of the walk (-Y).
@@ -32,21 +31,22 @@ MOST_SLIDE, MOST_DEPTH = 1e-3, 1e-3
 LEGS = frozenset(f"{name}.{side}" for name in ("thigh", "shin", "foot", "toe") for side in "LR")
 
 
-def run(folder: Path) -> tuple[str, int]:
-    """Makes the demo in a folder.
+def run(folder: Path, say: Say = silent) -> tuple[str, int]:
+    """Makes the demo in a folder; ``say`` is told what is done.
 
     Returns:
         What was done, in words, and the exit status: 1 where a foot slides or stands in a step.
     """
     make_folder(folder)
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
+    say("making a figure that walks")
     obj = walking_human()
     stairs = _stairs(_way_begins(obj))
     motion.add_limbs(bpy.context, obj, arms=False)
     dress(obj, LEGS, has_floor=False)
     paint(stairs, STONE)
-    with blender_chatter():
-        pose_strip(folder / "stairs_before.png", _captions("before"), obj, "spine", height=None)
+    pose_strip(folder / "stairs_before.png", _captions("before"), obj, "spine", height=None, say=say)
+    say("putting the feet on the stairs")
     began = time.perf_counter()
     found = contacts.detect(bpy.context, obj)
     report = grounding.ground(bpy.context, obj, stairs, found=found)
@@ -54,8 +54,7 @@ def run(folder: Path) -> tuple[str, int]:
     contact_markers.put(bpy.context, obj, found, list(dict.fromkeys(one.tip for one in found)))
     current_scene().frame_set(1)
     save_file(folder / "stairs.blend")
-    with blender_chatter():
-        pose_strip(folder / "stairs_after.png", _captions("after"), obj, "spine", height=None)
+    pose_strip(folder / "stairs_after.png", _captions("after"), obj, "spine", height=None, say=say)
     files = ", ".join(str(folder / name) for name in ("stairs.blend", "stairs_before.png", "stairs_after.png"))
     return f"{report.sentence()}; in {seconds:.2f} s\nwritten: {files}", _status(report)
 

@@ -19,12 +19,11 @@ from ..bake.baking import bake
 from ..bake.motion import add_limbs
 from ..bake.options import BakeOptions
 from ..files.opening import make_folder, save_file
-from ..files.quiet import blender_chatter
 from ..rig.session import current_scene, evaluated, pose_bones
 from ..rig.setting_up.setup import limb_plans
 from ..solvers.blending import effective_weight
 from .figure import dress
-from .picture import pose_strip
+from .picture import Say, pose_strip, silent
 from .walker import LAST_FRAME, walking_human
 
 REACHING_TIP, REACHING_BONES = "forearm.R", frozenset(("upper_arm.R", "forearm.R", "hand.R"))
@@ -39,29 +38,32 @@ PICTURE_FRAMES = (10, 16, 22, 25, 31, 37, 46, 52)
 Ends = Mapping[str, Vector]
 
 
-def run(folder: Path) -> tuple[str, int]:
-    """Makes the demo in a folder.
+def run(folder: Path, say: Say = silent) -> tuple[str, int]:
+    """Makes the demo in a folder; ``say`` is told what is done.
 
     Returns:
         What was done, in words, and the exit status: 1 where an end missed its goal.
     """
     make_folder(folder)
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
+    say("making a figure that walks")
     obj = walking_human()
     plans = limb_plans(obj, arms=True, legs=True, target_kind='EMPTY', target_space='FK')
     ends = {plan.tip: plan.end_bone or "" for plan in plans}
     fk = [_ends(obj, ends, frame) for frame in _frames()]
+    say("adding IK and baking it")
     began = time.perf_counter()
     add_limbs(bpy.context, obj)
     added = time.perf_counter() - began
     ball = _send_hand(obj)
     report = bake(bpy.context, [obj], BakeOptions(1, LAST_FRAME))
+    say("measuring how exact it is")
     errors = _errors(obj, ends, fk, ball)
     dress(obj, REACHING_BONES, ball)
     current_scene().frame_set(1)
     save_file(folder / "demo.blend")
-    with blender_chatter():
-        pose_strip(folder / "demo.png", {frame: _caption(frame) for frame in PICTURE_FRAMES}, obj, "spine")
+    captions = {frame: _caption(frame) for frame in PICTURE_FRAMES}
+    pose_strip(folder / "demo.png", captions, obj, "spine", say=say)
     status = 1 if max(errors.values()) > MAX_ERROR else 0
     return _words(folder, errors, f"IK added in {added:.3f} s. {report.sentence()}."), status
 

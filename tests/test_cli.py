@@ -375,6 +375,7 @@ USAGE = [
     ["plant", "in.blend", "-o", "out.blend", "--slope", "1"],
     ["plant", "in.blend", "-o", "out.blend", "--floor", "0"],
     ["plant", "in.blend", "-o", "out.blend", "--keep-hips"],
+    ["plant", "in.blend", "-o", "out.blend", "--ground", "Floor", "--floor", "nan"],
     ["plant", "in.blend", "-o", "out.blend", "--ground", "Floor", "--hands"],
     ["bake", "a.blend", "b.blend", "-o", "out", "--join", "p.json"],
     ["bake", "a.blend", "b.blend", "-o", "p.json", "--part", "1/2"],

@@ -46,7 +46,7 @@ def test_the_demo_keeps_its_promise_and_writes_its_files(
 
 
 def test_the_demo_fails_where_an_end_misses(blank: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "pose_strip", lambda *_: None)
+    monkeypatch.setattr(demo, "pose_strip", lambda *_, **__: None)
     monkeypatch.setattr(demo, "MAX_ERROR", 1e-9)
     assert demo.run(tmp_path)[1] == 1
 
