@@ -174,6 +174,44 @@ def test_a_thing_follows_the_clip_of_the_armature(blank: None, tmp_path: Path) -
     assert bpy.data.objects["Prop"].location.z == pytest.approx(3.0, abs=1e-5)
 
 
+def test_a_clip_of_two_armatures_stays_one(blank: None, tmp_path: Path) -> None:
+    for number, name in enumerate(("A", "B")):
+        arm = rigs.rig("L2B", name)
+        for clip, angle in (("Bow", 0.5), ("Fall", 1.0)):
+            begin(arm, f"{clip} of {name}")
+            swing(arm, "up", [(1, 0.0), (11, angle + number)])
+            stash(arm, clip)
+    assert files.save_file(tmp_path / "out.glb") == ""
+    files.open_file(tmp_path / "out.glb")
+    for number, arm in enumerate(files.armatures()):
+        ends = {}
+        for track in animation(arm).nla_tracks:
+            animation(arm).action = track.strips[0].action
+            if HAS_SLOTS:
+                animation(arm).action_slot = track.strips[0].action_slot
+            bpy.context.scene.frame_set(11)
+            ends[track.name] = rigs.read_rotation(rigs.bone(arm, "up")).angle
+        assert ends == pytest.approx({"Bow": 0.5 + number, "Fall": 1.0 + number}, abs=TURN)
+
+
+def test_a_strip_that_is_tweaked_comes_out(blank: None, tmp_path: Path) -> None:
+    arm = rigs.rig("L2B")
+    begin(arm, "Nod")
+    swing(arm, "up", [(1, 0.0), (11, 1.0)])
+    stash(arm, "Strips")
+    data = animation(arm)
+    data.nla_tracks[0].mute = False
+    data.action = None
+    data.nla_tracks.active, data.nla_tracks[0].strips[0].select = data.nla_tracks[0], True
+    data.use_tweak_mode = True
+    assert data.use_tweak_mode
+    before = turns(range(1, 12))
+    files.save_file(tmp_path / "out.glb")
+    files.open_file(tmp_path / "out.glb")
+    assert list(tracks()) == ["Strips"]
+    assert furthest(before, turns(range(1, 12))) < TURN
+
+
 def test_a_clip_that_waits_may_begin_before_zero(blank: None, tmp_path: Path) -> None:
     arm = rigs.rig("L2B")
     begin(arm, "Early")
@@ -379,6 +417,24 @@ def test_a_named_action_is_baked_and_the_one_that_played_stays(
         bpy.context.scene.frame_set(1)
         heads.append(rigs.evaluated(files.armatures()[0]).pose.bones["hand"].head.x)
     assert abs(heads[0]) > 0.1 > abs(heads[1])
+
+
+def test_bake_says_what_it_leaves_out(
+    blank: None, extension: ModuleType, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    walk_and_run()
+    files.save_file(tmp_path / "in.blend")
+    assert cli.main(["add", str(tmp_path / "in.blend"), "-o", str(tmp_path / "rig.blend"), "--chain", "up:lo"]) == 0
+    capfd.readouterr()
+    assert cli.main(["bake", str(tmp_path / "rig.blend"), "-o", str(tmp_path / "out.bvh")]) == 0
+    assert capfd.readouterr().out.endswith("; 1 other action is not in out.bvh: 'Walk'\n")
+
+
+def test_plant_says_what_it_leaves_out(
+    blank: None, extension: ModuleType, data_dir: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["plant", str(data_dir / "gltf" / "Fox.glb"), "-o", str(tmp_path / "fox.bvh")]) == 0
+    assert "\n2 other actions are not in fox.bvh: 'Walk', 'Run'\n" in capfd.readouterr().out
 
 
 def test_inspect_lists_clips(
