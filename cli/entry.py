@@ -119,10 +119,11 @@ def _joined_frames(words: list[str]) -> list[str]:
 
 
 def _parser() -> argparse.ArgumentParser:
+    statuses = "0 done, 1 failed, 2 usage, 130 or 143 stopped"
     parser = argparse.ArgumentParser(
         prog=PROGRAM,
         description="Exact inverse kinematics for armatures, without a window.",
-        epilog=f"FILE: {', '.join(READABLE)}. OUT: {', '.join(WRITABLE)}. Exit status: 0 done, 1 failed, 2 usage.",
+        epilog=f"FILE: {', '.join(READABLE)}. OUT: {', '.join(WRITABLE)}. Exit status: {statuses}.",
     )
     parser.add_argument("--version", action="version", version=VERSION)
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")

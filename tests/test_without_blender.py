@@ -77,3 +77,18 @@ def test_a_python_that_no_blender_fits_is_named(
 def test_the_version_is_told_with_blender(capsys: pytest.CaptureFixture[str]) -> None:
     assert entry.main(["--version"]) == 0
     assert re.fullmatch(r"limb-ik \d+\.\d+\.\d+\n", capsys.readouterr().out)
+
+
+@children.NEEDS_PACKAGE
+@pytest.mark.parametrize(
+    ("program", "is_ended"), [("bin/limb-ik", True), ("Scripts/limb-ik.exe", True), ("work.py", False)]
+)
+def test_until_a_command_begins_ctrl_c_ends_the_program_and_no_other(program: str, is_ended: bool) -> None:
+    """Blender's start swallows the exception that it would be."""
+    load = "spec.loader.exec_module(package)\n"
+    look = f"sys.argv[0] = {program!r}\n{load}print(signal.getsignal(signal.SIGINT) is signal.SIG_DFL)\nsys.exit()\n"
+    code = "import signal\n" + START.replace(load, look)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(ROOT), "look"], capture_output=True, text=True, timeout=LIMIT_S, check=False
+    )
+    assert done.stdout == f"{is_ended}\n", done.stderr
