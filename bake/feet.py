@@ -28,6 +28,8 @@ from .steps import Steps, at_once
 PINNABLE = {'TWO_BONE', 'LEG', 'FABRIK'}
 # Part of the limb's length by which a target may differ from its place at set-up and still count as not moved.
 UNMOVED = 1e-5
+# Radians by which a target may be turned from how it was at set-up and still count as not turned (float32 matrices).
+UNTURNED = 1e-5
 LEG, ARM = "leg", "arm"
 
 
@@ -192,10 +194,10 @@ def _read(run: Evaluation, rig: Rig, chain: ChainSetup, toe: str | None) -> _See
     heads = [joint.head for joint in posed.joints]
     length = sum((b - a).length for a, b in pairwise([*heads, posed.end])) * posed_chain.world_scale(rig.state)
     end_bone = chain.end if chain.end >= 0 else chain.bones[-1]
-    target = run.linked_world(chain.target_key).copy()
-    if chain.target_space == 'FK':
-        _refuse_moved(chain, world, target, length)
+    target, above = run.linked_world(chain.target_key).copy(), _above(run, chain.target_key)
     pole = chain.pole_key if chain.solver in solve_chain.POLE_DIRECTIONS else None
+    if chain.target_space == 'FK':
+        _refuse_moved(chain, world, target, None if pole is None else run.linked_world(pole), length)
     return _Seen(
         roots=world @ heads[0],
         ends=world @ posed.end,
@@ -203,7 +205,7 @@ def _read(run: Evaluation, rig: Rig, chain: ChainSetup, toe: str | None) -> _See
         lengths=length,
         reaches=length * tip.limb_ik_max_reach * (1.0 - tip.limb_ik_softness),
         targets=target,
-        above=_above(run, chain.target_key),
+        above=above,
         toes=None if toe is None else world @ _toe_point(rig, chain, toe),
         toe_ends=world @ rig.state.tail(rig.setup.index[toe]) if toe else None,
         poles=None if pole is None else world @ solve_chain.fk_pole_point(chain, posed, tip.limb_ik_pole_angle),
@@ -215,11 +217,18 @@ def _toe_point(rig: Rig, chain: ChainSetup, toe: str) -> Vector:
     return rig.state.head(rig.setup.index[toe]) if toe else rig.state.tail(chain.end)
 
 
-def _refuse_moved(chain: ChainSetup, world: Matrix, target: Matrix, length: float) -> None:
-    at_setup: Vector = (world @ chain.target_rest).translation
-    if (target.translation - at_setup).length > UNMOVED * (length + world.translation.length):
+def _refuse_moved(chain: ChainSetup, world: Matrix, target: Matrix, pole: Matrix | None, length: float) -> None:
+    """Offsets on FK are no FK: where they act they have to be baked before."""
+    near = UNMOVED * (length + world.translation.length)
+    acting = [("target", target, world @ chain.target_rest)]
+    acting += [] if pole is None else [("pole", pole, world @ chain.pole_rest)]
+    moved = [role for role, now, at_setup in acting if (now.translation - at_setup.translation).length > near]
+    if chain.end_rotation == 'TARGET':
+        turns = rotations.from_matrix(target), rotations.from_matrix(world @ chain.target_rest)
+        moved += ["target"] if rotations.angle_between(*turns) > UNTURNED else []
+    if moved:
         raise LimbIKError(
-            f"the target of '{chain.tip}' is an offset on the motion and was moved: bake that chain first"
+            f"the {moved[0]} of '{chain.tip}' is an offset on the motion and was moved: bake that chain first"
         )
 
 
@@ -227,12 +236,12 @@ def _above(run: Evaluation, link: tuple[marks.Key, str]) -> Matrix:
     """What a control hangs on: its world matrix = this · its own location and rotation (and scale)."""
     obj, bone_name = run.object_of(link[0]), link[1]
     evaluated: Any = obj.evaluated_get(run.depsgraph)
-    if not bone_name:
-        basis: Matrix = evaluated.matrix_basis
-        world: Matrix = evaluated.matrix_world
-        return world @ basis.inverted_safe()
-    basis = evaluated.pose.bones[bone_name].matrix_basis
-    return run.bone_world(obj, bone_name) @ basis.inverted_safe()
+    basis: Matrix = evaluated.pose.bones[bone_name].matrix_basis if bone_name else evaluated.matrix_basis
+    world: Matrix = run.bone_world(obj, bone_name) if bone_name else evaluated.matrix_world
+    above = world @ basis.inverted_safe()
+    if above.determinant() == 0.0:
+        raise LimbIKError(f"'{bone_name or obj.name}' hangs on what is scaled to nothing: nothing can place it")
+    return above
 
 
 def _motion(obj: Any, chain: ChainSetup, kind: str, frames: Floats, seen: Sequence[_Seen]) -> FootMotion:

@@ -118,7 +118,9 @@ def ground_steps(
     terrain = _terrain(context, obj, on, frames)
     feet = yield from read_feet_steps(context, obj, chains, [float(frame) for frame in frames])
     _check_upright(obj, feet)
-    touching = _inside(found if found is not None else contacts.found_in(context, obj, feet), frames)
+    tips = [chain.tip for chain in chains]
+    known = contacts.found_in(context, obj, feet) if found is None else [one for one in found if one.tip in tips]
+    touching = _inside(known, frames)
     floor = _floor(obj, feet) if options.floor is None else options.floor
     _refuse_grounded(on, feet, touching, terrain)
     standing = [_stand(context, foot, touching, terrain, floor, options.amount) for foot in feet]

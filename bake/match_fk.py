@@ -30,6 +30,7 @@ from .match_range import (
     read_controls,
     write_controls,
 )
+from .reading import turn_of
 from .steps import Steps, finished
 from .writable import check_own_keys
 
@@ -179,7 +180,7 @@ def look_at_seen(run: Evaluation, job: Job) -> Seen:
     """What is seen of a job's chains in an evaluation."""
     bones = sorted({bone for chain in job.chains for bone in (*chain.turned, chain.end) if bone >= 0})
     rig = match.rig_of(run, job.obj)
-    held = {bone: rig.state.rotations[bone] for bone in bones if bone in rig.state.rotations}
+    held = {bone: turn_of(rig, bone) for bone in bones if bone in rig.state.rotations or bone in rig.fk}
     return Seen(held, frozenset(rig.turned), read_controls(run, job.obj, offsets_of(job)))
 
 

@@ -100,13 +100,15 @@ def key_where_automatic(context: Any, owners: Sequence[Any], has_place: bool = T
         owners: original objects or pose bones; those that can't be keyed are left out, as by Blender itself.
         has_place: the location, too.
     """
-    if not context.scene.tool_settings.use_keyframe_insert_auto:
+    tools = context.scene.tool_settings
+    if not tools.use_keyframe_insert_auto:
         return 0
+    options = {'INSERTKEY_REPLACE'} if tools.auto_keying_mode == 'REPLACE_KEYS' else set()
     count = 0
     for owner in owners:
         group = "Object Transforms" if isinstance(owner, bpy.types.Object) else owner.name
         for path in (*(("location",) if has_place else ()), channel(owner.rotation_mode)):
-            if owner.id_data.is_editable and owner.keyframe_insert(path, group=group):
+            if owner.id_data.is_editable and owner.keyframe_insert(path, group=group, options=options):
                 count += len(getattr(owner, path))
     return count
 

@@ -137,7 +137,7 @@ def reader(works: Sequence[Work], rows: Sequence[Sequence[Row]]) -> Callable[[Ev
     return read
 
 
-def _turn(rig: Rig, bone: int) -> rotations.Quat:
+def turn_of(rig: Rig, bone: int) -> rotations.Quat:
     """Local rotation that the bone's own channels get; FK's where a constraint holds the bone at this moment."""
     solved = rig.state.rotations.get(bone)
     return solved if solved is not None else fk_pose.to_quat(rig.fk[bone], rig.raw.modes[bone])
@@ -146,7 +146,7 @@ def _turn(rig: Rig, bone: int) -> rotations.Quat:
 def _read(run: Evaluation, rig: Rig, work: Work, rows: Sequence[Row]) -> Reading:
     readouts = {chain.tip: run.readouts.get((marks.key_of(work.obj), chain.tip)) for chain in work.chains}
     return Reading(
-        turns=[_turn(rig, bone) for bone in work.bones],
+        turns=[turn_of(rig, bone) for bone in work.bones],
         near=[rig.fk[bone] for bone in work.bones],
         places=[_place(rig, row) for row in rows],
         scale=max(column.to_3d().length for column in rig.state.world.col[:3]) if rows else 1.0,

@@ -69,7 +69,7 @@ class InSteps:
     def begin(self, context: Any) -> set[str]:
         """Start; goes on in ``modal`` where it takes longer."""
         self._steps = self.steps(context)
-        state = self._work_for(AT_ONCE_S)
+        state = self._work_for(context, AT_ONCE_S)
         if state is not None:
             return state
         manager = context.window_manager
@@ -86,7 +86,7 @@ class InSteps:
             self._say({'WARNING'}, "stopped: nothing was changed")
             state = {'CANCELLED'}
         elif event.type == 'TIMER':
-            state = self._work_for(SLICE_S)
+            state = self._work_for(context, SLICE_S)
             done, total = self._at
             context.window_manager.progress_update(100 * done // total)
             context.workspace.status_text_set(f"{self._label()}: frame {done} of {total}  |  Esc: stop")
@@ -105,7 +105,7 @@ class InSteps:
         if self._steps is not None:
             self._steps.close()
 
-    def _work_for(self, seconds: float) -> set[str] | None:
+    def _work_for(self, context: Any, seconds: float) -> set[str] | None:
         """Work for a while; how it ended, None where there is more to do."""
         assert self._steps is not None
         until = time.perf_counter() + seconds
@@ -118,6 +118,10 @@ class InSteps:
         except LimbIKError as problem:
             self._say({'ERROR'}, str(problem))
             return {'CANCELLED'}
+        except Exception:  # a fault of ours: Blender shows it, and must not go on as if work were under way
+            if self._timer is not None:
+                self._end(context)
+            raise
         return None
 
     def _end(self, context: Any) -> None:

@@ -76,19 +76,24 @@ class Evaluation:
 
     def world(self, obj: bpy.types.Object) -> Matrix:
         """World matrix of an object, carried along by the solved bones it hangs on (rigidly, at any depth)."""
-        matrix = obj.evaluated_get(self.depsgraph).matrix_world
+        matrix = before = obj.evaluated_get(self.depsgraph).matrix_world
         parent = obj.parent
         if parent is not None:
             moved = self._carry(parent, obj.parent_bone if obj.parent_type == 'BONE' else "")
             matrix = matrix if moved is None else moved @ matrix
         if len(obj.constraints) and (hold := hanging.constraint_hold(obj)) is not None:
-            moved = self._carry(hold.obj, hold.bone)
-            if moved is not None and hold.is_place_only:
-                place = obj.evaluated_get(self.depsgraph).matrix_world.translation
-                matrix = Matrix.Translation(moved @ place - place) @ matrix
-            elif moved is not None:
-                matrix = moved @ matrix
+            matrix = self._held(hold, before, matrix)
         return matrix
+
+    def _held(self, hold: hanging.Hold, before: Matrix, by_parent: Matrix) -> Matrix:
+        """World matrix of what a constraint holds: as evaluated, and as its parent alone would carry it."""
+        moved = self._carry(hold.obj, hold.bone)
+        if hold.is_place_only:
+            place = before.translation if moved is None else moved @ before.translation
+            return Matrix.Translation(place - by_parent.translation) @ by_parent
+        if hold.is_whole:
+            return before if moved is None else moved @ before
+        return by_parent if moved is None else moved @ by_parent
 
     def _carry(self, obj: bpy.types.Object, bone_name: str) -> Matrix | None:
         """World matrix by which solving moved what hangs on an object or a bone of it; None where it moved nothing."""

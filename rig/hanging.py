@@ -22,7 +22,8 @@ CHILD_OF_SWITCHES = tuple(
 class Hold:
     """An object, and the bone of it where it is an armature, on which something hangs.
 
-    ``is_rigid``: what hangs follows like a child. ``is_place_only``: only its place follows.
+    ``is_rigid``: what hangs follows like a child. ``is_place_only``: only its place follows, and nothing else moves
+    that. ``is_whole``: nothing else moves it, its parent neither.
     ``name``: of the constraint.
     """
 
@@ -30,6 +31,7 @@ class Hold:
     bone: str = ""
     is_rigid: bool = True
     is_place_only: bool = False
+    is_whole: bool = False
     name: str = ""
 
 
@@ -39,7 +41,9 @@ def holds_of(owner: Any) -> Iterator[Hold]:
         if constraint.mute or constraint.influence == 0.0:
             continue
         for target, bone in _targets(constraint):
-            yield Hold(target, bone, _is_rigid(constraint), constraint.type == 'COPY_LOCATION', constraint.name)
+            kind = constraint.type
+            is_place_only, is_whole = kind == 'COPY_LOCATION', kind == 'COPY_TRANSFORMS'
+            yield Hold(target, bone, _is_rigid(constraint), is_place_only, is_whole, constraint.name)
 
 
 def _targets(constraint: Any) -> Iterator[tuple[bpy.types.Object, str]]:
@@ -57,14 +61,21 @@ def _is_rigid(constraint: Any) -> bool:
         return False
     if constraint.type == 'CHILD_OF':
         return all(getattr(constraint, name) for name in CHILD_OF_SWITCHES)
-    if constraint.type == 'COPY_TRANSFORMS':
-        return bool(constraint.mix_mode == 'REPLACE' and constraint.owner_space == constraint.target_space == 'WORLD')
-    if constraint.type == 'COPY_LOCATION':
-        axes = constraint.use_x and constraint.use_y and constraint.use_z
-        return bool(axes and not (constraint.invert_x or constraint.invert_y or constraint.invert_z))
+    if constraint.type in {'COPY_TRANSFORMS', 'COPY_LOCATION'}:
+        is_world = constraint.owner_space == constraint.target_space == 'WORLD'
+        return bool(is_world and _is_whole_copy(constraint))
     if constraint.type == 'ARMATURE':
         return len(constraint.targets) == 1
     return False
+
+
+def _is_whole_copy(constraint: Any) -> bool:
+    if constraint.type == 'COPY_TRANSFORMS':
+        return bool(constraint.mix_mode == 'REPLACE')
+    axes = constraint.use_x and constraint.use_y and constraint.use_z
+    return bool(
+        axes and not (constraint.use_offset or constraint.invert_x or constraint.invert_y or constraint.invert_z)
+    )
 
 
 def constraint_hold(obj: bpy.types.Object) -> Hold | None:

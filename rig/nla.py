@@ -105,8 +105,8 @@ def _action_clip(id_block: bpy.types.ID, anim: bpy.types.AnimData, data_path: st
     if is_alone:
         return Clip(curve, 0.0, 0.0, 'HOLD', 'REPLACE', is_mapped=False, influence=1.0)
     start, end = 0.0, 0.0
-    if anim.action_extrapolation != 'HOLD':
-        ranges = [tuple(cast(Any, other.range())) for other in curves if len(other.keyframe_points)]
+    ranges = [tuple(cast(Any, other.range())) for other in curves if len(other.keyframe_points)]
+    if anim.action_extrapolation != 'HOLD' and ranges:
         start, end = min(r[0] for r in ranges), max(r[1] for r in ranges)
         end = end if end > start else start + _SHORTEST_ACTION
     extrapolation, blend = str(anim.action_extrapolation), str(anim.action_blend_type)

@@ -83,7 +83,7 @@ def _copy_value(evaluated: bpy.types.Object, original: bpy.types.Object, path: s
     except (ValueError, KeyError, AttributeError):
         return  # an F-curve of something that is no longer there; Blender passes over it, too
     if hasattr(new, "__len__") and not isinstance(new, str):
-        if new[index] != old[index]:
+        if index < len(new) and new[index] != old[index]:  # a curve may have a number too large, see above
             old[index] = new[index]
     elif new != old:
         if is_custom:

@@ -6,7 +6,8 @@ still play them with the chain. This module must not remove chains or bones.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import bpy
@@ -19,10 +20,33 @@ from ..session import pose_bones
 
 def forget_settings(obj: bpy.types.Object, tip: str) -> None:
     """Remove what animates the settings of the chain that ended at a bone, and the values that it gave them."""
-    names = {setting_path(tip, name): f"limb_ik_{name}" for name in CHAIN_SETTINGS}
+    with set_aside(obj, [tip]):
+        pass
+
+
+@contextmanager
+def set_aside(obj: bpy.types.Object, tips: Sequence[str]) -> Iterator[None]:
+    """Without what animates settings at these bones, and without the values that it gave them.
+
+    All of it is gone afterwards; where the work within fails, all of it is back.
+    """
+    names = {setting_path(tip, name): (tip, f"limb_ik_{name}") for tip in tips for name in CHAIN_SETTINGS}
+    animated = [one for one in _animation(obj, names.__contains__) if not one.mute]
+    owners = [(pose_bones(obj)[tip], name) for tip, name in (names[one.data_path] for one in animated)]
+    values = [getattr(owner, name) for owner, name in owners]
     with marks.quiet():
-        for path in _remove(obj, names.__contains__):
-            pose_bones(obj)[tip].property_unset(names[path])
+        for one, (owner, name) in zip(animated, owners, strict=True):
+            one.mute = True
+            owner.property_unset(name)
+    try:
+        yield
+    except BaseException:
+        with marks.quiet():
+            for one, (owner, name), value in zip(animated, owners, values, strict=True):
+                one.mute = False
+                setattr(owner, name, value)
+        raise
+    _remove(obj, names.__contains__)
 
 
 def forget_bone(obj: bpy.types.Object, name: str) -> None:
@@ -39,17 +63,20 @@ def forget_values(obj: bpy.types.Object) -> None:
             bone.property_unset(fk_pose.STORE)
 
 
-def _remove(obj: bpy.types.Object, is_meant: Callable[[str], bool]) -> set[str]:
-    """Remove curves and drivers by their paths; returns those of what was removed."""
+def _remove(obj: bpy.types.Object, is_meant: Callable[[str], bool]) -> None:
+    animation: Any = obj.animation_data
+    for one in _animation(obj, is_meant):
+        if one in list(animation.drivers):
+            animation.drivers.remove(one)
+        else:
+            compat.remove_fcurve(obj, one)
+
+
+def _animation(obj: bpy.types.Object, is_meant: Callable[[str], bool]) -> list[Any]:
+    """F-curves and drivers by their paths."""
     animation: Any = obj.animation_data
     if animation is None:
-        return set()
+        return []
     is_editable = animation.action is not None and animation.action.is_editable
     curves = [one for one in compat.fcurves_of(obj) if is_meant(one.data_path)] if is_editable else []
-    drivers = [one for one in animation.drivers if is_meant(one.data_path)]
-    paths = {one.data_path for one in (*curves, *drivers)}
-    for curve in curves:
-        compat.remove_fcurve(obj, curve)
-    for driver in drivers:
-        animation.drivers.remove(driver)
-    return paths
+    return [*curves, *(one for one in animation.drivers if is_meant(one.data_path))]

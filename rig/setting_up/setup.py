@@ -65,17 +65,16 @@ def add_chains(context: bpy.types.Context, obj: bpy.types.Object, plans: Sequenc
     check_armature(obj)
     for plan in plans:
         _check(obj, plan)
-    places = _settled(context, obj, plans)
     tips = [plan.tip for plan in plans]
-    try:
-        for plan, place in zip(plans, places, strict=True):
-            _make_controls(context, obj, plan, place)
-    except LimbIKError:
-        for tip in tips:
-            remove_chain(context, obj, tip)
-        raise
-    for tip in tips:
-        leavings.forget_settings(obj, tip)
+    with leavings.set_aside(obj, tips):
+        places = _settled(context, obj, plans)
+        try:
+            for plan, place in zip(plans, places, strict=True):
+                _make_controls(context, obj, plan, place)
+        except LimbIKError:
+            for tip in tips:
+                remove_chain(context, obj, tip, keeps_keys=True)
+            raise
     dependency.rebuild(obj)
     marks.touch(obj)
     return tips

@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 import pytest
-from limb_ik.bake import grounding
+from limb_ik.bake import contacts, grounding
 from limb_ik.bake.grounding import GroundOptions
 from limb_ik.rig.errors import LimbIKError
 from limb_ik.rig.ground import Ground
@@ -171,3 +171,12 @@ def test_a_hidden_live_ground_is_said() -> None:
     ground.hide_viewport = True
     rigs.frame_set(5)
     assert "hidden" in tip.limb_ik_message
+
+
+def test_contacts_of_other_limbs_are_left_alone() -> None:
+    """Hands' contacts in the timeline are none of the ground's."""
+    obj, ground = rig(), walkers.stairs()
+    found = contacts.detect(bpy.context, obj)
+    hand = contacts.Contact("forearm.L", contacts.END, 10.0, 20.0)
+    report = grounding.ground(bpy.context, obj, ground, found=[*found, hand])
+    assert {one.contact.tip for one in report.planted.after} == {"shin.L", "shin.R"}

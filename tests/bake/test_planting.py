@@ -227,3 +227,32 @@ def test_bad_input_is_one_sentence(call: Any, words: str) -> None:
     with pytest.raises(LimbIKError, match=words):
         call(obj)
     assert rigs.keys(obj) == keys
+
+
+@pytest.mark.parametrize("what", ["place", "turn", "pole"])
+def test_offsets_that_act_are_refused_before_planting(what: str) -> None:
+    obj = walkers.walker()
+    bpy.ops.limb_ik.add_limbs(armature=obj.name, arms=False, motion="FK")
+    tip = rigs.bone(obj, "shin.L")
+    tip.limb_ik_end_rotation = "TARGET"
+    if what == "place":
+        tip.limb_ik_target.location.z += 0.1
+    elif what == "turn":
+        tip.limb_ik_target.rotation_euler.x += 0.6
+    else:
+        tip.limb_ik_pole.location.x += 0.3
+    rigs.update()
+    with pytest.raises(LimbIKError, match="is an offset on the motion and was moved"):
+        planting.plant(bpy.context, obj, ["shin.L"], 30, 40)
+
+
+def test_a_target_below_a_scale_of_nothing_is_named() -> None:
+    obj = walkers.walker()
+    bpy.ops.limb_ik.add_limbs(armature=obj.name, arms=False)
+    above = rigs.empty("Above")
+    above.scale = (0.0, 0.0, 0.0)
+    target = rigs.bone(obj, "shin.L").limb_ik_target
+    target.parent = above
+    rigs.update()
+    with pytest.raises(LimbIKError, match=f"'{target.name}' hangs on what is scaled to nothing"):
+        planting.plant(bpy.context, obj, ["shin.L"], 30, 40)

@@ -11,7 +11,7 @@ from limb_ik.operators.arguments import split_names
 from limb_ik.rig import compat
 from limb_ik.rig.chains import tips
 from limb_ik.rig.errors import LimbIKError
-from limb_ik.rig.setting_up import controls
+from limb_ik.rig.setting_up import controls, setup
 
 import rigs
 
@@ -245,6 +245,38 @@ def test_a_chain_begins_without_the_keys_of_an_earlier_one(body: bpy.types.Objec
     ops.limb_ik.add_chain(armature="Body", tips="shin.L")
     rigs.frame_set(2)
     assert tip.limb_ik_use_ik and not [one for one in rigs.curves(body) if "use_ik" in one.data_path]
+
+
+def test_keys_of_an_earlier_chain_turn_nothing_while_the_new_one_is_made(body: bpy.types.Object) -> None:
+    ops.limb_ik.add_limbs(armature="Body")
+    tip = rigs.bone(body, "shin.L")
+    rigs.update()
+    before = rigs.evaluated_pose(body)
+    rigs.key_setting(tip, "pole_angle", 1, 1.0)
+    tip.limb_ik_solver = 'NONE'
+    rigs.update()
+    ops.limb_ik.add_chain(armature="Body", tips="shin.L")
+    rigs.frame_set(2)
+    assert rigs.pose_distance(before, rigs.evaluated_pose(body)) < 1e-5
+
+
+def test_a_chain_that_is_refused_keeps_the_keys_of_the_earlier_one(
+    body: bpy.types.Object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ops.limb_ik.add_limbs(armature="Body")
+    tip = rigs.bone(body, "shin.L")
+    rigs.key_setting(tip, "use_ik", 1, False)
+    tip.limb_ik_solver = 'NONE'
+    rigs.update()
+
+    def refuse(*_: Any) -> None:
+        raise LimbIKError("no control")
+
+    monkeypatch.setattr(setup, "_make_controls", refuse)
+    with pytest.raises(RuntimeError, match="No control"):
+        ops.limb_ik.add_chain(armature="Body", tips="shin.L")
+    (curve,) = [one for one in rigs.curves(body) if "use_ik" in one.data_path]
+    assert not curve.mute and not tip.limb_ik_use_ik and tip.limb_ik_solver == 'NONE'
 
 
 def test_a_collection_of_controls_with_something_else_in_it_stays(body: bpy.types.Object) -> None:

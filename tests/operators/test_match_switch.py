@@ -401,3 +401,24 @@ def test_bake_removes_when_asked(arm: bpy.types.Object) -> None:
     ops.limb_ik.bake(armature="Arm", frame_start=1, frame_end=3, after='REMOVE')
     assert tip(arm).limb_ik_solver == 'NONE'
     assert [obj.name for obj in bpy.data.objects] == ["Arm"]
+
+
+@pytest.mark.parametrize("first", [0.0, 1.0])
+def test_matching_an_end_bone_that_a_constraint_holds_for_a_while(blank: None, first: float) -> None:
+    obj = rigs.rig("L2B")
+    rigs.add_chain_by_properties(obj, "lo", rigs.empty("T", (0.3, -0.9, 1.0)), end_bone="hand", end_rotation="TARGET")
+    constraint = obj.pose.bones["hand"].constraints.new('COPY_ROTATION')
+    constraint.target = rigs.empty("R", rotation=(1, 0, 0))
+    for frame, influence in ((1, first), (5, 1.0 - first)):
+        constraint.influence = influence
+        constraint.keyframe_insert("influence", frame=frame)
+    rigs.set_interpolation(obj, "CONSTANT")
+    seen = {}
+    for frame in range(1, 9):
+        rigs.frame_set(frame)
+        seen[frame] = rigs.evaluated_pose(obj)
+    match_fk(bpy.context, obj, frames=[float(frame) for frame in seen])
+    rigs.bone(obj, "lo").limb_ik_mute = True
+    for frame, pose in seen.items():
+        rigs.frame_set(frame)
+        assert rigs.pose_distance(pose, rigs.evaluated_pose(obj)) < 1e-5

@@ -6,6 +6,7 @@ from typing import Any
 
 import bpy
 import pytest
+from limb_ik.rig import compat
 
 import rigs
 
@@ -196,3 +197,41 @@ def test_a_control_bone_that_was_deleted_is_named_and_the_chain_can_still_be_rem
     assert bpy.ops.limb_ik.remove_chain(armature=obj.name, tips="lo") == {'FINISHED'}
     assert kept not in obj.data.bones
     assert rigs.bone(obj, "lo").limb_ik_solver == "NONE"
+
+
+def test_an_action_without_keys_above_strips_stops_no_ik() -> None:
+    """As it is made for the first key beside strips, and stays when that key goes."""
+    obj = rigs.l2b()
+    target = rigs.empty("T", (0.6, -0.4, 1.2))
+    tip = rigs.add_chain_by_properties(obj, "lo", target)
+    for frame, is_on in ((1, False), (5, True)):
+        rigs.key_setting(tip, "use_ik", frame, is_on)
+    action, slot = obj.animation_data.action, getattr(obj.animation_data, "action_slot", None)
+    strip = obj.animation_data.nla_tracks.new().strips.new("Strip", 1, action)
+    if slot is not None:
+        strip.action_slot = slot
+    obj.animation_data.action = bpy.data.actions.new("Empty")
+    obj.animation_data.action_extrapolation = "NOTHING"
+    rigs.frame_set(40)
+    rigs.frame_set(41)
+    assert tip.limb_ik_status == "REACHED"
+    assert rigs.tip_error(obj, "lo", target) <= 1e-5
+
+
+def test_a_curve_with_a_number_too_large_stops_no_ik_in_another_scene() -> None:
+    """Where values are copied from the evaluated object to its original; Blender passes over such a curve."""
+    obj = rigs.l2b()
+    target = rigs.empty("T", (0.6, -0.4, 1.2))
+    rigs.add_chain_by_properties(obj, "lo", target)
+    obj.keyframe_insert("location", frame=1)
+    compat.ensure_fcurve(obj, "location", 7).keyframe_points.insert(1, 0.0)
+    for frame, place in ((1, (0.6, -0.4, 1.2)), (10, (-0.5, -0.6, 1.0))):
+        rigs.key_location(target, frame, place)
+    other = bpy.data.scenes.new("Other")
+    for one in bpy.context.scene.collection.objects:
+        other.collection.objects.link(one)
+    rigs.frame_set(1)
+    other.frame_set(7)
+    seen = obj.evaluated_get(other.view_layers[0].depsgraph)
+    goal = target.evaluated_get(other.view_layers[0].depsgraph).matrix_world.translation
+    assert (seen.matrix_world @ seen.pose.bones["lo"].tail - goal).length <= 1e-5

@@ -157,3 +157,35 @@ def test_constraints_that_look_at_bones_that_no_chain_turns_are_not_named() -> N
     obj.update_tag()
     rigs.update()
     assert "unsolved" not in tip.limb_ik_message
+
+
+@pytest.mark.parametrize("kind", ["COPY_LOCATION", "COPY_TRANSFORMS", "CHILD_OF"])
+def test_a_target_with_a_parent_and_a_constraint_is_carried_once(kind: str) -> None:
+    a, b = rigs.rig("L2B", "A"), rigs.rig("L2B", "B", location=(0, 0, 0.5))
+    goal = rigs.empty("Goal", (0.5, -0.9, 0.9))
+    rigs.add_chain_by_properties(a, "lo", goal)
+    target = rigs.empty("T", (0.0, 0.1, 0.0))
+    target.parent, target.parent_type, target.parent_bone = a, "BONE", "up"
+    constraint = target.constraints.new(kind)
+    constraint.target, constraint.subtarget = a, "hand"
+    if kind == "CHILD_OF":
+        constraint.inverse_matrix = (a.matrix_world @ a.pose.bones["hand"].matrix).inverted()
+    rigs.add_chain_by_properties(b, "lo", target)
+    goal.location = (0.7, -0.5, 0.9)
+    rigs.update()
+    rigs.frame_set(3)
+    assert rigs.tip_error(b, "lo", target) <= ON_TARGET
+
+
+@pytest.mark.parametrize("setting", [{"use_offset": True}, {"owner_space": "LOCAL"}, {"target_space": "LOCAL"}])
+def test_a_copied_location_that_is_no_copy_of_the_place_is_named(setting: dict[str, object]) -> None:
+    a, b = rigs.rig("L2B", "A"), rigs.rig("L2B", "B", location=(0, 0, 0.5))
+    rigs.add_chain_by_properties(a, "lo", rigs.empty("Goal", (0.5, -0.9, 0.9)))
+    target = rigs.empty("T", (0.0, 0.1, 0.0))
+    constraint = target.constraints.new("COPY_LOCATION")
+    constraint.target, constraint.subtarget = a, "hand"
+    for name, value in setting.items():
+        setattr(constraint, name, value)
+    tip = rigs.add_chain_by_properties(b, "lo", target)
+    rigs.update()
+    assert "Copy Location" in tip.limb_ik_message
