@@ -77,7 +77,7 @@ JOINT_KINDS = (
 IDENTITY_4X4 = tuple(float(row == column) for row in range(4) for column in range(4))
 
 CHAIN_SPECS = (
-    enum("solver", "Solver", SOLVERS, 'NONE', update=dependency.solver_changed),
+    enum("solver", "Solver", SOLVERS, 'NONE', update=dependency.link_changed),
     Spec(
         "chain_length",
         IntProperty,
@@ -188,13 +188,13 @@ JOINT_SPECS = (
 
 STORE_SPECS = (
     store("root", StringProperty),
+    store("made_target", BoolProperty),
+    store("made_pole", BoolProperty),
     store("store", FloatVectorProperty, size=9),  # see fk_pose.Store
     # What set-ups of form 1 keep instead, to be read once; an override's values are lost where nobody registers them.
     store("store_mode", IntProperty, default=0),
     store("fk", FloatVectorProperty, size=4),
     store("written", FloatVectorProperty, size=4),
-    store("made_target", BoolProperty),
-    store("made_pole", BoolProperty),
 )
 
 SPECS = CHAIN_SPECS + JOINT_SPECS + STORE_SPECS
@@ -207,7 +207,6 @@ class LimbIKObject(bpy.types.PropertyGroup):
         is_live: bool
         is_control: bool
         version: int
-        tips: str
     else:
         is_live: BoolProperty(
             name="Live",
@@ -219,7 +218,6 @@ class LimbIKObject(bpy.types.PropertyGroup):
         )
         is_control: BoolProperty(options=NOT_ANIMATABLE, override=OVERRIDABLE)
         version: IntProperty(options=NOT_ANIMATABLE, override=OVERRIDABLE)
-        tips: StringProperty(options=NOT_ANIMATABLE, override=OVERRIDABLE)
 
 
 class LimbIKBone(bpy.types.PropertyGroup):

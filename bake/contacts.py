@@ -98,7 +98,9 @@ def detect_steps(
     if frames is None and compat.animation_range(obj) is None:
         raise LimbIKError(f"'{obj.name}' has no animation to find contacts in")
     chains = chosen(obj, tips, hands=hands)
-    feet = yield from read_feet_steps(context, obj, chains, frames or frames_between(context, obj, None, None))
+    feet = yield from read_feet_steps(
+        context, obj, chains, frames_between(context, obj, None, None) if frames is None else frames
+    )
     return found_in(context, obj, feet, speed=speed, shortest_s=shortest_s)
 
 

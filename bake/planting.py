@@ -75,7 +75,7 @@ def plant_contacts_steps(
         raise LimbIKError(f"no contact of '{obj.name}' to plant: detect contacts first")
     tips = list(dict.fromkeys(one.tip for one in contacts))
     chains = ready_chains(obj, tips)
-    whole = np.asarray(frames or frames_between(context, obj, None, None))
+    whole = np.asarray(frames_between(context, obj, None, None) if frames is None else frames)
     whole = frames_with(whole, [end for one in contacts for end in (one.first, one.last)])
     feet = yield from read_feet_steps(context, obj, chains, [float(frame) for frame in whole])
     works = []

@@ -40,13 +40,8 @@ LINKS = {
 EVALUATED_LINKS = ("target", "pole", "ground")
 
 
-def solver_changed(bone: Any, context: Any) -> None:
-    """``update`` callback of the solver: a chain came, changed its kind or went."""
-    link_changed(bone, context)
-
-
 def link_changed(bone: Any, _context: Any) -> None:
-    """``update`` callback of everything that says which bones and objects a chain hangs on."""
+    """``update`` callback of the solver, and of everything that says which bones and objects a chain hangs on."""
     if marks.is_quiet():
         return
     with marks.quiet():

@@ -2,7 +2,7 @@
 
 Property callbacks only mark here; handlers ask. Objects are remembered by name,
 never by reference: an undo or a new file makes every reference invalid. This
-module must not read a setting or write a pose.
+module must not write a pose, nor read more of a chain than that it is there.
 """
 
 from __future__ import annotations

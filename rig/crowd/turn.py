@@ -22,10 +22,10 @@ Modes = NDArray[np.int32]
 class Together(NamedTuple):
     """Rotations of all rigs that are solved together, one row per bone, as ``fixed`` counts them.
 
-    ``plain``: session numbers of rigs. ``evaluated``, ``original``: quaternion channels as they are; where the
-    rig is one of them (quaternions only, none of them what IK wrote before) the evaluated ones are FK. ``wanted``:
-    what the solve asks for, where ``is_turned``. ``had_store``: bones beside which FK was kept,
-    ``kept``: what was written into them with it.
+    ``plain``: session numbers of rigs of which nothing has to be read bone by bone. ``evaluated``, ``original``:
+    quaternion channels as they are; where the rig is one of those (quaternions only, none of them what IK wrote before)
+    the evaluated ones are FK. ``wanted``: what the solve asks for, where ``is_turned``. ``matrices``: evaluated, column
+    by column. ``had_store``: bones beside which FK was kept, ``kept``: what was written into them with it.
     """
 
     fixed: Fixed

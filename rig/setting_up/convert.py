@@ -17,12 +17,12 @@ from typing import Any
 from mathutils import Vector
 
 from ...solvers import rotations
-from .. import carry, chains, channels, fk_pose, marks, match, posed_chain, solve_chain
+from .. import chains, channels, fk_pose, marks, match, posed_chain, solve_chain
 from ..bone_rows import row_of
 from ..data_paths import rotation_path
 from ..errors import LimbIKError
 from ..spaces import to_armature
-from . import influence, setup
+from . import influence, links, setup
 from .limits_from import limits_from_ik, limits_from_rotation
 from .muting import Muted, is_local_limit, mute, other_constraint
 from .native_pose import aim_along, miss, row, seen_rotations, with_hinge
@@ -227,9 +227,9 @@ def _write(obj: Any, raws: dict[str, fk_pose.Raw]) -> None:
 def _take_over(context: Any, obj: Any, native: Native) -> str:
     """Target, pole, weight and limits of the constraint; returns what is to be said about its influence."""
     constraint, tip = _constraint(obj, native), native.plan.tip
-    carry.relink(context, obj, tip, "target", constraint.target, constraint.subtarget)
+    links.relink(context, obj, tip, "target", constraint.target, constraint.subtarget)
     if constraint.pole_target is not None:
-        carry.relink(context, obj, tip, "pole", constraint.pole_target, constraint.pole_subtarget)
+        links.relink(context, obj, tip, "pole", constraint.pole_target, constraint.pole_subtarget)
     note = aim_along(obj.pose.bones[tip], native.plan) if native.plan.solver == 'LOOK_AT' else ""
     with marks.quiet():
         obj.pose.bones[tip].limb_ik_weight = constraint.influence

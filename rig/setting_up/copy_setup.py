@@ -11,7 +11,7 @@ from typing import Any
 from .. import carry, chains, marks
 from ..bone_rows import row_of, row_up
 from ..errors import LimbIKError
-from . import setup
+from . import links, setup
 from .setup import ChainPlan
 
 
@@ -76,7 +76,7 @@ def _plan(source: Any, target: Any, tip_name: str) -> ChainPlan:
         solver=tip.limb_ik_solver,
         chain_length=len(row_of(tip)),
         end_bone=tip.limb_ik_end_bone,
-        target_kind='BONE' if carry.uses_bones(tip) else 'EMPTY',
+        target_kind='BONE' if links.uses_bones(tip) else 'EMPTY',
         use_pole=tip.limb_ik_pole is not None,
         target_space=tip.limb_ik_target_space,
         end_rotation=tip.limb_ik_end_rotation,
@@ -103,5 +103,5 @@ def _carry(context: Any, source: Any, target: Any, tip_name: str) -> None:
     for role in ("target", "pole"):
         bone_name = getattr(tip, f"limb_ik_{role}_bone")
         is_own = getattr(tip, f"limb_ik_{role}") == source and bone_name in target.pose.bones
-        if is_own and carry.is_linked(tip, role):
-            carry.relink(context, target, tip_name, role, target, bone_name)
+        if is_own and links.is_linked(tip, role):
+            links.relink(context, target, tip_name, role, target, bone_name)

@@ -14,7 +14,7 @@ from mathutils import Matrix, Vector
 from .. import carry, chains, marks
 from ..bone_rows import row_of, row_up
 from ..errors import LimbIKError
-from . import setup
+from . import links, setup
 from .setup import ChainPlan
 from .sides import other_side
 
@@ -87,7 +87,7 @@ def _add(context: Any, obj: Any, tip_name: str, other: str) -> None:
         solver=tip.limb_ik_solver,
         chain_length=tip.limb_ik_chain_length,
         end_bone=flipped(obj, tip.limb_ik_end_bone) if tip.limb_ik_end_bone else "",
-        target_kind='BONE' if carry.uses_bones(tip) else 'EMPTY',
+        target_kind='BONE' if links.uses_bones(tip) else 'EMPTY',
         use_pole=tip.limb_ik_pole is not None,
         target_space=tip.limb_ik_target_space,
         end_rotation=tip.limb_ik_end_rotation,
@@ -96,7 +96,7 @@ def _add(context: Any, obj: Any, tip_name: str, other: str) -> None:
     setup.add_chain(context, obj, plan)
     for role in ("target", "pole"):
         tip = obj.pose.bones[tip_name]
-        if carry.is_linked(tip, role):
+        if links.is_linked(tip, role):
             _link_other(context, obj, tip, other, role)
 
 
@@ -107,11 +107,11 @@ def _link_other(context: Any, obj: Any, tip: Any, other: str, role: str) -> None
         known = linked.pose.bones.keys() if linked.pose is not None else ()
         twin = other_side(bone_name, known)
         if twin != bone_name and twin in known:
-            carry.relink(context, obj, other, role, linked, twin)
+            links.relink(context, obj, other, role, linked, twin)
         return
     twin_object = bpy.data.objects.get(other_side(linked.name, bpy.data.objects.keys()))
     if twin_object is not None and twin_object != linked:
-        carry.relink(context, obj, other, role, twin_object, "")
+        links.relink(context, obj, other, role, twin_object, "")
 
 
 def _bend_axis(obj: Any, tip_name: str, other: str) -> Vector | None:
