@@ -140,7 +140,7 @@ def _export_gltf(path: Path, playing: Clip, others: Sequence[Clip]) -> Sequence[
     can_all = not any(compat.why_not_editable(owner) for owner in owners)
     if can_all and (written or is_mixed):
         gltf_clips.make_tracks(owners, playing, written)
-        _write_gltf(path, export_animation_mode='ACTIONS', export_anim_single_armature=False, **_merged_tracks())
+        _write_gltf(path, export_animation_mode='NLA_TRACKS')
         return [clip for clip in others if clip not in written]
     _write_gltf(
         path,
@@ -149,13 +149,6 @@ def _export_gltf(path: Path, playing: Clip, others: Sequence[Clip]) -> Sequence[
         export_nla_strips_merged_animation_name=playing.name,
     )
     return others
-
-
-def _merged_tracks() -> dict[str, str]:
-    """Blender 4.2 to 4.4 merge what tracks of one name have, without being asked."""
-    name = "export_merge_animation"
-    known = cast(Any, bpy.ops.export_scene.gltf).get_rna_type().properties
-    return {name: 'NLA_TRACK'} if name in known else {}
 
 
 def _write_gltf(path: Path, **animation: Any) -> None:

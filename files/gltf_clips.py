@@ -1,8 +1,9 @@
 """All clips of a file for Blender's glTF exporter, which writes NLA tracks of one strip and merges those of one name.
 
 Makes such tracks, and no others, of copies of actions, in the session that is thrown away after an export. Must not
-call the exporter. What Blender does with actions one by one is measured: it sets bones to rest between them, leaves
-objects as they were, cuts a last frame that is a rounding error short, and samples them sorted by their names.
+call the exporter. What Blender does with tracks one by one is measured: it sets bones to rest between them, leaves
+objects as they were, and writes the whole frames from a strip's start to its end. (By actions instead of tracks it
+samples each over the frames of the longest: 14 clips with one of 1,000 frames take 13.6 s, as tracks 3.5 s.)
 """
 
 from __future__ import annotations
@@ -35,14 +36,18 @@ def make_tracks(owners: Sequence[bpy.types.ID], playing: Clip, others: Sequence[
     held = {owner.session_uid: held_still(owner, playing, others) for owner in owners}
     for owner in owners:
         _clear(animation_of(owner))
-    for number, clip in enumerate(others, start=1):
+    played = [_copied(part) for part in playing.parts]
+    for part in played:
+        hold(part, held[part.owner.session_uid], frames[0])
+        _add_track(playing.name, part, _common(replace(playing, parts=(part,)).frames() or frames, frames))
+    for clip in others:
+        own = clip.frames() or frames
         for part in clip.parts:
-            copy = _copied(part, number)
-            own = clip.frames() or frames
+            copy = _copied(part)
             hold(copy, held[part.owner.session_uid], own[0])
             _add_track(clip.name, copy, _from_zero(copy, own))
-    for part in playing.parts:
-        _add_track(playing.name, _copied(part, 0), _common(replace(playing, parts=(part,)).frames() or frames, frames))
+    for part in played:
+        assign(animation_of(part.owner), part.action, part.slot)
 
 
 def _common(own: tuple[int, int], frames: tuple[int, int]) -> tuple[int, int]:
@@ -77,10 +82,9 @@ def _clear(anim: bpy.types.AnimData) -> None:
         anim.nla_tracks.remove(track)
 
 
-def _copied(part: Part, number: int) -> Part:
-    """The part with an action of its own, whose name comes in the clip's place, made its owner's action."""
+def _copied(part: Part) -> Part:
+    """The part with an action of its own, made its owner's action."""
     copy = part.action.copy()
-    copy.name = f"{number:04} {part.owner.name}"
     slot = None
     if compat.HAS_SLOTS:
         slot = next(slot for slot in cast(Any, copy).slots if slot.handle == part.slot.handle)

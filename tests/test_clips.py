@@ -137,21 +137,23 @@ def test_the_clip_that_plays_comes_first_and_those_that_wait_are_unchanged(blank
     assert furthest(walk_before, turns(walk_frames)) < TURN
 
 
-def test_a_bone_that_was_posed_stays_so_in_clips_that_wait(blank: None, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["Run", "Walk"])
+def test_a_bone_that_was_posed_stays_so_in_every_clip(blank: None, tmp_path: Path, name: str) -> None:
     arm = walk_and_run()
     rigs.write_rotation(rigs.bone(arm, "hand"), Quaternion((0, 0, 1), 0.7))
     bpy.context.view_layer.update()
-    rest = [
-        (bone.matrix.to_quaternion().inverted() @ arm.pose.bones["hand"].matrix.to_quaternion())
-        for bone in [arm.pose.bones["lo"]]
-    ]
+    before = bend(arm)
     files.save_file(tmp_path / "out.glb")
     files.open_file(tmp_path / "out.glb")
-    play("Walk")
+    play(name)
     bpy.context.scene.frame_set(7)
-    now = files.armatures()[0].pose.bones
-    relative = now["lo"].matrix.to_quaternion().inverted() @ now["hand"].matrix.to_quaternion()
-    assert rigs.rotation_distance(rest[0], relative) < TURN
+    assert rigs.rotation_distance(before, bend(files.armatures()[0])) < TURN
+
+
+def bend(arm: bpy.types.Object) -> Quaternion:
+    """How the hand is turned against the bone above it."""
+    above, hand = (rigs.bone(arm, name).matrix.to_quaternion() for name in ("lo", "hand"))
+    return above.inverted() @ hand
 
 
 def test_a_thing_follows_the_clip_of_the_armature(blank: None, tmp_path: Path) -> None:
@@ -172,6 +174,23 @@ def test_a_thing_follows_the_clip_of_the_armature(blank: None, tmp_path: Path) -
     assert list(tracks()) == ["Jump", "Idle"]
     bpy.context.scene.frame_set(11)
     assert bpy.data.objects["Prop"].location.z == pytest.approx(3.0, abs=1e-5)
+
+
+def test_a_clip_may_be_one_pose(blank: None, tmp_path: Path) -> None:
+    arm = walk_and_run()
+    run = bpy.data.actions["Run"]
+    begin(arm, "Pose")
+    swing(arm, "up", [(5, 0.4)])
+    before = rigs.bone(arm, "up").matrix_basis.to_quaternion().angle
+    use(arm, run)
+    files.save_file(tmp_path / "out.glb")
+    files.open_file(tmp_path / "out.glb")
+    play("Pose")
+    assert tracks()["Pose"].action.frame_range[0] == 5.0
+    for frame in (5, 9):
+        bpy.context.scene.frame_set(frame)
+        angle = rigs.bone(files.armatures()[0], "up").matrix_basis.to_quaternion().angle
+        assert angle == pytest.approx(before, abs=TURN) == pytest.approx(0.4, abs=TURN)
 
 
 def test_a_clip_of_two_armatures_stays_one(blank: None, tmp_path: Path) -> None:
