@@ -39,6 +39,17 @@ class Job:
     frames: tuple[float, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class MatchReport:
+    """What was matched: number of chains, frames (0: this frame, without keys) and keys written; what to know."""
+
+    chains: int
+    frames: int
+    keys: int
+    notes: tuple[str, ...] = ()
+    armatures: int = 1
+
+
 def chains_named(obj: bpy.types.Object, tips: Sequence[str]) -> list[ChainSetup]:
     """The chains of a rig that end at ``tips``, all of them where it is empty.
 

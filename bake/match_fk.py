@@ -15,12 +15,9 @@ from ..rig.evaluate import Evaluation
 from ..rig.session import object_at, pose_bones
 from ..solvers.rotations import Quat
 from . import continuity, keys
-from .jobs import Asked, Job, evaluation_here, jobs_of, read
-from .key_table import Floats
-from .match_range import (
+from .controls import (
     Control,
     ControlKeys,
-    MatchReport,
     check_controls,
     control_keys,
     control_owners,
@@ -30,6 +27,8 @@ from .match_range import (
     read_controls,
     write_controls,
 )
+from .jobs import Asked, Job, MatchReport, evaluation_here, jobs_of, read
+from .key_table import Floats
 from .reading import turn_of
 from .steps import Steps, finished
 from .writable import check_own_keys

@@ -22,7 +22,7 @@ from ..rig.sampling import sample
 from ..rig.setting_up import rigify, setup
 from ..rig.setting_up.bend import BendSample, bend_axis_from_motion
 from ..rig.setting_up.setup import ChainPlan
-from .match_range import match_ik
+from .match_ik import match_ik
 from .options import BakeOptions
 from .plan import frames_of
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 import pytest
-from limb_ik.bake import contact_markers, contacts, match_range, planting
+from limb_ik.bake import contact_markers, contacts, match_ik, planting
 from limb_ik.bake.contacts import Contact
 from limb_ik.rig.errors import LimbIKError
 from limb_ik.rig.setting_up import setup
@@ -32,7 +32,7 @@ def rig(space: str = "FK") -> tuple[Any, list[str]]:
     plans = setup.limb_plans(obj, arms=False, legs=True, target_kind="EMPTY", target_space=space)
     tips = setup.add_chains(bpy.context, obj, plans)
     if space == "WORLD":
-        match_range.match_ik(bpy.context, obj, tips, [float(frame) for frame in WHOLE])
+        match_ik.match_ik(bpy.context, obj, tips, [float(frame) for frame in WHOLE])
     return obj, tips
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 import pytest
 from limb_ik.bake.match_fk import match_fk
-from limb_ik.bake.match_range import match_ik
+from limb_ik.bake.match_ik import match_ik
 
 import rigs
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 import pytest
-from limb_ik.bake import jobs, match_fk, match_range
+from limb_ik.bake import jobs, match_fk, match_ik
 from limb_ik.bake.baking import bake_steps
 from limb_ik.bake.options import BakeOptions
 from limb_ik.bake.steps import finished
@@ -183,7 +183,7 @@ def test_switch_of_both(two: list[Any]) -> None:
 
 
 def matching_ik(asked: list[jobs.Asked]) -> Any:
-    return match_range.match_ik_steps(bpy.context, asked)
+    return match_ik.match_ik_steps(bpy.context, asked)
 
 
 def matching_fk(asked: list[jobs.Asked]) -> Any:

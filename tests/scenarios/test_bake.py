@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from limb_ik.bake.baking import bake
 from limb_ik.bake.match_fk import match_fk
-from limb_ik.bake.match_range import match_ik
+from limb_ik.bake.match_ik import match_ik
 from limb_ik.bake.options import BakeOptions
 from limb_ik.rig import compat
 from limb_ik.rig.errors import LimbIKError

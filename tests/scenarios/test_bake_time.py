@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 import pytest
 from limb_ik.bake.baking import bake
-from limb_ik.bake.match_range import match_ik
+from limb_ik.bake.match_ik import match_ik
 from limb_ik.bake.options import BakeOptions
 from limb_ik.rig import compat
 from limb_ik.rig.errors import LimbIKError

@@ -6,7 +6,7 @@ import math
 
 import bpy
 import pytest
-from limb_ik.bake.match_range import match_ik
+from limb_ik.bake.match_ik import match_ik
 from mathutils import Quaternion
 
 import rigs

@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 import pytest
 from limb_ik.bake.baking import bake_steps, read_part
-from limb_ik.bake.match_range import match_ik
+from limb_ik.bake.match_ik import match_ik
 from limb_ik.bake.options import BakeOptions
 
 import rigs

@@ -1,0 +1,132 @@
+"""Targets and poles as what has channels: read at the place that FK gives them, put there, or keyed.
+
+This module must not decide which chains or frames are meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..rig import marks, match
+from ..rig.chains import ChainSetup
+from ..rig.data_paths import bone_path
+from ..rig.evaluate import Evaluation
+from ..rig.fk_pose import channel
+from ..rig.session import object_at
+from . import continuity, keys
+from .key_table import Floats
+from .writable import check_writable
+
+Control = tuple[marks.Key, str]
+"""A target or pole: the object's key, and the bone of it or nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class ControlKeys:
+    """Values of one channel of a target or pole, frames × width."""
+
+    obj: bpy.types.Object
+    path: str
+    values: Floats
+    frames: Floats
+    group: str
+
+
+def read_controls(
+    run: Evaluation, obj: bpy.types.Object, chains: Sequence[ChainSetup], held: list[str] | None = None
+) -> dict[Control, match.Channels]:
+    """The channels that put each target and pole where these chains give the pose that the evaluation has.
+
+    ``held`` gets the tips of chains that can't give it, because their largest reach is shorter.
+    """
+    rig = match.rig_of(run, obj)
+    found: dict[Control, match.Channels] = {}
+    for chain in chains:
+        place = match.matched(run, rig, chain)
+        if place.is_held_back and held is not None:
+            held.append(chain.tip)
+        for link, matrix in ((chain.target_key, place.target_world), (chain.pole_key, place.pole_world)):
+            if link is None or matrix is None:
+                continue
+            evaluated = object_at(link[0]).evaluated_get(run.depsgraph)
+            found[link] = match.control_channels(evaluated, link[1], matrix)
+    return found
+
+
+def put_controls(found: Sequence[dict[Control, match.Channels]]) -> None:
+    """Write the channels of targets and poles."""
+    for controls in found:
+        for control, channels in controls.items():
+            match.put(owner_of_control(control), channels)
+
+
+def control_owners(found: Sequence[dict[Control, match.Channels]]) -> list[Any]:
+    """Objects and pose bones of targets and poles."""
+    return [owner_of_control(control) for controls in found for control in controls]
+
+
+def owner_of_control(control: Control) -> Any:
+    """What holds the channels of a target or pole: an object or a pose bone."""
+    return match.owner_of(object_at(control[0]), control[1])
+
+
+def path_to(control: Control) -> str:
+    """What the data paths of a target or pole begin with, from its object."""
+    return bone_path(control[1]) if control[1] else ""
+
+
+def key_where_automatic(context: Any, owners: Sequence[Any], has_place: bool = True) -> int:
+    """Key objects or pose bones at this frame, rotation and place, where Auto Keying is on; how many channels that are.
+
+    Args:
+        context: gives scene and frame.
+        owners: original objects or pose bones; those that can't be keyed are left out, as by Blender itself.
+        has_place: the location, too.
+    """
+    tools = context.scene.tool_settings
+    if not tools.use_keyframe_insert_auto:
+        return 0
+    options = {'INSERTKEY_REPLACE'} if tools.auto_keying_mode == 'REPLACE_KEYS' else set()
+    count = 0
+    for owner in owners:
+        group = "Object Transforms" if isinstance(owner, bpy.types.Object) else owner.name
+        for path in (*(("location",) if has_place else ()), channel(owner.rotation_mode)):
+            if owner.id_data.is_editable and owner.keyframe_insert(path, group=group, options=options):
+                count += len(getattr(owner, path))
+    return count
+
+
+def control_keys(samples: Sequence[dict[Control, match.Channels]], frames: Floats) -> list[ControlKeys]:
+    """Keys for targets and poles: location and rotation of each, continuous in time."""
+    found = []
+    for control in samples[0]:
+        owner, obj = owner_of_control(control), object_at(control[0])
+        prefix = path_to(control)
+        group = control[1] or "Object Transforms"
+        locations = np.array([sampled[control].location for sampled in samples])
+        turns = np.array([sampled[control].rotation for sampled in samples], dtype=np.float64)
+        turns = continuity.continuous_rotations(turns, owner.rotation_mode)
+        found.append(ControlKeys(obj, f"{prefix}location", locations, frames, group))
+        found.append(ControlKeys(obj, f"{prefix}{channel(owner.rotation_mode)}", turns, frames, group))
+    return found
+
+
+def check_controls(found: Sequence[ControlKeys]) -> None:
+    """Raises a LimbIKError where one of these keys can't be written."""
+    for one in found:
+        check_writable(one.obj, {one.path: one.values.shape[1]}, one.frames)
+
+
+def write_controls(found: Sequence[ControlKeys]) -> int:
+    """Key targets and poles; returns how many keys were written.
+
+    Raises:
+        LimbIKError: a key can't be written; nothing was changed.
+    """
+    check_controls(found)
+    return sum(keys.write_keys(one.obj, one.path, one.values, one.frames, one.group) for one in found)

@@ -1,0 +1,95 @@
+"""Match IK to FK: target and pole go where FK is, at one frame or keyed along a range."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..rig import marks, match
+from ..rig.evaluate import Evaluation
+from ..rig.session import object_at
+from .controls import (
+    Control,
+    control_keys,
+    control_owners,
+    key_where_automatic,
+    put_controls,
+    read_controls,
+    write_controls,
+)
+from .jobs import Asked, Job, MatchReport, all_but, evaluation_here, jobs_of, read
+from .steps import Steps, finished
+
+
+def match_ik(
+    context: Any,
+    obj: bpy.types.Object,
+    tips: Sequence[str] = (),
+    frames: Sequence[float] | None = None,
+) -> MatchReport:
+    """Put targets and poles of chains where the FK pose has them.
+
+    Args:
+        context: gives scene and view layer.
+        obj: the armature object.
+        tips: bones at which the chains end; empty for all chains.
+        frames: None for the current frame without keys; else keys on each of these frames, rising.
+
+    Raises:
+        LimbIKError: bad input, in one sentence; nothing was changed then.
+    """
+    asked = [Asked(obj, tips, frames)]
+    return match_ik_here(context, asked) if frames is None else finished(match_ik_steps(context, asked))
+
+
+def match_ik_here(context: Any, asked: Sequence[Asked]) -> MatchReport:
+    """``match_ik`` at the current frame, for several armatures; errors as there."""
+    jobs = jobs_of(asked)
+    run = evaluation_here(context, only=all_but(marks.rigs(), jobs))
+    held: list[list[str]] = [[] for _ in jobs]
+    found = [read_controls(run, job.obj, job.chains, own) for job, own in zip(jobs, held, strict=True)]
+    put_controls(found)
+    for job in jobs:
+        marks.touch(job.obj)
+    return _report(jobs, key_where_automatic(context, control_owners(found)), held)
+
+
+def match_ik_steps(context: Any, asked: Sequence[Asked]) -> Steps[MatchReport]:
+    """``match_ik`` over frames in steps, for several armatures: all or none.
+
+    Yields frames read and their number, after each; closed early it leaves all as it was.
+    """
+    jobs = jobs_of(asked)
+    held: dict[int, list[str]] = {id(job): [] for job in jobs}
+
+    def look(run: Evaluation, job: Job) -> dict[Control, match.Channels]:
+        return read_controls(run, job.obj, job.chains, held[id(job)])
+
+    samples = yield from read(context, jobs, look, only=all_but(marks.rigs(), jobs))
+    written = write_controls(
+        [one for job, own in zip(jobs, samples, strict=True) for one in control_keys(own, np.asarray(job.frames))]
+    )
+    return _report(jobs, written, list(held.values()))
+
+
+def _report(jobs: Sequence[Job], written: int, held: Sequence[Sequence[str]]) -> MatchReport:
+    notes = []
+    for job, own in zip(jobs, held, strict=True):
+        of = f" of '{job.obj.name}'" if len(jobs) > 1 else ""
+        notes += [
+            f"'{tip}'{of} is straighter than its largest reach allows on {number} of {len(job.frames) or 1} frames"
+            for tip, number in Counter(own).items()
+        ]
+        notes += [
+            f"'{key[1] or object_at(key[0]).name}' may not be where FK is: {reason} holds it"
+            for key in dict.fromkeys(
+                filter(None, (key for one in job.chains for key in (one.target_key, one.pole_key)))
+            )
+            if (reason := match.held_by(object_at(key[0]), key[1]))
+        ]
+    chains, frames = sum(len(job.chains) for job in jobs), max(len(job.frames) for job in jobs)
+    return MatchReport(chains, frames, written, tuple(notes), len(jobs))
