@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..rig import channels, compat, dependency, fk_pose, nla
+from ..rig.bone_rows import line_above
 from ..rig.chains import RigSetup
 from ..rig.data_paths import bone_path
 from ..rig.session import armature_data, pose_bones
 from ..solvers import rows
 from .chain_error import to_quaternions
 from .key_table import Floats
-from .stretches import line_above
 
 # Parents whose matrix alone counts; curves may carry their children along a path.
 RIGID_PARENTS = {'OBJECT', 'ARMATURE'}
@@ -56,7 +56,7 @@ def is_by_curves(obj: bpy.types.Object) -> bool:
 
 def are_bones_by_curves(obj: bpy.types.Object, setup: RigSetup, bones: Iterable[int]) -> bool:
     """Whether these bones' poses come from F-curves alone; their parents' count, too."""
-    line = {above for bone in bones for above in line_above(setup, bone)}
+    line = {above for bone in bones for above in line_above(setup.parents, bone)}
     return (
         not line & (setup.is_constrained | setup.driven)
         and all(setup.is_plain[bone] for bone in line)
@@ -176,7 +176,7 @@ class BoneMotion:
     def __init__(self, obj: bpy.types.Object, setup: RigSetup, bones: Iterable[int], curves: Curves) -> None:
         self.setup, posed = setup, pose_bones(obj)
         self.bases: dict[int, Basis] = {}
-        for bone in sorted({above for one in bones for above in line_above(setup, one)}):
+        for bone in sorted({above for one in bones for above in line_above(setup.parents, one)}):
             self.bases[bone] = Basis.of(posed[bone], bone_path(setup.names[bone]), curves)
 
     def at(self, frames: Floats) -> dict[int, Posed]:

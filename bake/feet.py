@@ -14,6 +14,7 @@ import numpy as np
 from mathutils import Matrix, Vector
 
 from ..rig import limbs, marks, match, posed_chain, solve_chain
+from ..rig.bone_rows import line_above
 from ..rig.chains import ChainSetup, setup_of
 from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation, Rig
@@ -151,11 +152,9 @@ def _apart(obj: Any, chains: Sequence[ChainSetup]) -> set[str]:
     links = [link for chain in chains for link in (chain.target_key, chain.pole_key) if link is not None]
     if any(bone or _hangs_loosely(object_at(key)) for key, bone in links):
         return set()
-    setup, above = setup_of(obj), set()
-    for chain in chains:
-        bone = chain.bones[0]
-        while (bone := setup.parents[bone]) >= 0:
-            above.add(bone)
+    setup = setup_of(obj)
+    roots = [setup.parents[chain.bones[0]] for chain in chains]
+    above = {bone for root in roots for bone in line_above(setup.parents, root)}
     named = {chain.tip for chain in chains}
     return {one.tip for one in setup.chains if one.tip not in named and not above & {*one.bones, one.end}}
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..rig.bone_rows import line_above
 from ..rig.chains import ChainSetup, setup_of
 from ..rig.data_paths import bone_path
 from ..rig.errors import LimbIKError
@@ -26,19 +27,12 @@ def hips_bone(obj: Any, chains: Sequence[ChainSetup]) -> str:
         LimbIKError: there is none.
     """
     setup = setup_of(obj)
-    rows = [_above(setup.parents, chain.bones[0]) for chain in chains]
+    rows = [list(line_above(setup.parents, setup.parents[chain.bones[0]])) for chain in chains]
     shared = [bone for bone in rows[0] if all(bone in row for row in rows[1:])]
     for bone in shared:
         if not obj.pose.bones[bone].bone.use_connect or setup.parents[bone] < 0:
             return setup.names[bone]
     raise LimbIKError(f"the limbs of '{obj.name}' hang on no common bone that could be lowered")
-
-
-def _above(parents: Sequence[int], bone: int) -> list[int]:
-    found = []
-    while (bone := parents[bone]) >= 0:
-        found.append(bone)
-    return found
 
 
 def path_of(bone: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..rig import constrained, fk_pose, marks, posed_chain
+from ..rig.bone_rows import line_above
 from ..rig.chains import ChainSetup, setup_of
 from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation, Rig
@@ -103,10 +104,8 @@ def _runs(work: Work, chain: ChainSetup) -> list[list[int]]:
 
 def above(obj: Any, bone: int) -> list[int]:
     """Numbers of a bone's parents, the nearest first."""
-    parents, found = setup_of(obj).parents, []
-    while (bone := parents[bone]) >= 0:
-        found.append(bone)
-    return found
+    parents = setup_of(obj).parents
+    return list(line_above(parents, parents[bone]))
 
 
 def _follows(obj: Any, parent: int, child: int) -> bool:

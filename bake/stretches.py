@@ -6,11 +6,12 @@ Reads the set-up alone; this module must not read a pose, solve or write.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..rig import channels, marks
+from ..rig.bone_rows import line_above
 from ..rig.chains import ChainSetup, RigSetup, setup_of
 from ..rig.crowd import plan as crowd_plan
 from ..rig.data_paths import setting_path
@@ -82,14 +83,7 @@ def _reaches_for_unmoved(unmoved: Unmoved, chain: ChainSetup) -> bool:
 def hangs_on_held(setup: RigSetup, bone_name: str) -> bool:
     """Whether chains turn a bone or one above it, or something beside its own channels moves one of them."""
     moved = {*setup.held, *setup.is_constrained}
-    return any(bone in moved for bone in line_above(setup, setup.index.get(bone_name, -1)))
-
-
-def line_above(setup: RigSetup, bone: int) -> Iterator[int]:
-    """A bone and all above it, the lowest first."""
-    while bone >= 0:
-        yield bone
-        bone = setup.parents[bone]
+    return any(bone in moved for bone in line_above(setup.parents, setup.index.get(bone_name, -1)))
 
 
 def _animated(work: Work, paths: set[str]) -> tuple[bool, ...]:

@@ -1,11 +1,19 @@
-"""Pose bones in a row, from a bone up through its parents: the bones of a chain.
+"""Bones in a row, from one up through its parents: pose bones of a chain, or numbers in a set-up.
 
 Must not change anything, and knows no set-up beyond a chain's length.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+
+def line_above(parents: Sequence[int], bone: int) -> Iterator[int]:
+    """A bone and all above it by their numbers, the lowest first; none for -1."""
+    while bone >= 0:
+        yield bone
+        bone = parents[bone]
 
 
 def row_of(tip: Any) -> list[Any]:

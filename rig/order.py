@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import bpy
 
 from . import hanging, marks
+from .bone_rows import line_above
 from .chains import ChainSetup, RigSetup, setup_of
 
 if TYPE_CHECKING:
@@ -140,8 +141,7 @@ def _turning_hold(run: Evaluation, key: marks.Key, bone_name: str, owners: dict[
 
 def _turning(setup: RigSetup, key: marks.Key, bone: int, owners: dict[Link, Node]) -> Iterator[Node]:
     """The chains that turn a bone or one above it."""
-    while bone >= 0:
-        owner = owners.get((key, bone))
+    for above in line_above(setup.parents, bone):
+        owner = owners.get((key, above))
         if owner is not None:
             yield owner
-        bone = setup.parents[bone]

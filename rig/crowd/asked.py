@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import marks
+from ..bone_rows import line_above
 from ..chains import ChainSetup
 from ..hanging import Unmoved
 from ..session import pose_bones
@@ -109,10 +110,8 @@ class Free(Unmoved):
 
 def _is_held(rig: Rig, bone_name: str) -> bool:
     """Whether a chain of the rig turns a bone or one above it."""
-    bone, held = rig.setup.index.get(bone_name, -1), rig.setup.held
-    while bone >= 0 and bone not in held:
-        bone = rig.setup.parents[bone]
-    return bone >= 0
+    bone = rig.setup.index.get(bone_name, -1)
+    return any(above in rig.setup.held for above in line_above(rig.setup.parents, bone))
 
 
 def weight_of(tip: Any) -> float:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ...solvers import rotations, vectors
 from ...solvers.chain import JointKind
 from ...solvers.rotations import Quat
+from ..bone_rows import line_above
 from ..chains import ChainSetup, RigSetup
 from ..data_paths import setting_path
 
@@ -169,5 +170,4 @@ def _from_to(setup: RigSetup, top: int, bone: int) -> list[int]:
 
 
 def _has_turned_above(setup: RigSetup, bone: int, turned: set[int]) -> bool:
-    parent = setup.parents[bone]
-    return parent >= 0 and (parent in turned or _has_turned_above(setup, parent, turned))
+    return any(above in turned for above in line_above(setup.parents, setup.parents[bone]))
