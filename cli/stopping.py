@@ -60,7 +60,8 @@ def on_signals() -> Iterator[None]:
         yield
     finally:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            # Blender's own, which Python gives as None, can't be put back; the default ends the process as well.
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
         os.close(_State.stderr)
         _State.stderr = STDERR_FD
 
