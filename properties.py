@@ -36,7 +36,7 @@ from .property_specs import (
     switch,
     text,
 )
-from .rig import dependency, marks, readouts
+from .rig import dependency, fk_pose, marks, readouts
 
 PREFIX = "limb_ik_"
 
@@ -190,7 +190,7 @@ STORE_SPECS = (
     store("root", StringProperty),
     store("made_target", BoolProperty),
     store("made_pole", BoolProperty),
-    store("store", FloatVectorProperty, size=9),  # see fk_pose.Store
+    store("store", FloatVectorProperty, size=fk_pose.STORE_SIZE),
     # What set-ups of form 1 keep instead, to be read once; an override's values are lost where nobody registers them.
     store("store_mode", IntProperty, default=0),
     store("fk", FloatVectorProperty, size=4),

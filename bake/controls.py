@@ -12,7 +12,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..rig import marks, match
+from ..rig import compat, marks, match
 from ..rig.chains import ChainSetup
 from ..rig.data_paths import bone_path
 from ..rig.evaluate import Evaluation
@@ -91,11 +91,14 @@ def key_where_automatic(context: Any, owners: Sequence[Any], has_place: bool = T
     tools = context.scene.tool_settings
     if not tools.use_keyframe_insert_auto:
         return 0
-    options = {'INSERTKEY_REPLACE'} if tools.auto_keying_mode == 'REPLACE_KEYS' else set()
+    is_replaced = tools.auto_keying_mode == 'REPLACE_KEYS'
+    options = {'INSERTKEY_REPLACE'} if is_replaced else set()
     count = 0
     for owner in owners:
         group = "Object Transforms" if isinstance(owner, bpy.types.Object) else owner.name
         for path in (*(("location",) if has_place else ()), channel(owner.rotation_mode)):
+            if is_replaced and compat.find_fcurve(owner.id_data, owner.path_from_id(path)) is None:
+                continue  # Blender prints a warning where there is no curve
             if owner.id_data.is_editable and owner.keyframe_insert(path, group=group, options=options):
                 count += len(getattr(owner, path))
     return count

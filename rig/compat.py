@@ -127,6 +127,14 @@ def remove_fcurve(id_block: bpy.types.ID, curve: bpy.types.FCurve) -> None:
     cast(Any, fcurves_of(id_block)).remove(curve)
 
 
+def has_own_action(id_block: bpy.types.ID) -> bool:
+    """Whether the data-block's action can be edited, and its slot (before 4.4: the action) is played by it alone."""
+    action, slot = action_and_slot(id_block)
+    if action is None or not action.is_editable:
+        return False
+    return len(slot.users()) == 1 if slot is not None else action.users - action.use_fake_user <= 1
+
+
 def animation_range(id_block: bpy.types.ID) -> tuple[float, float] | None:
     """First and last frame that the data-block's own animation has, in scene time.
 

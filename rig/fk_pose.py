@@ -25,6 +25,7 @@ MODES = ('QUATERNION', 'AXIS_ANGLE', 'XYZ', 'XZY', 'YXZ', 'YZX', 'ZXY', 'ZYX')
 # What the store's mode number says: 0 is "nothing stored", else 1 + index into MODES.
 MODE_NUMBERS = {mode: number for number, mode in enumerate(MODES, start=1)}
 STORE = "limb_ik_store"
+STORE_SIZE = 9
 CHANNELS = {'QUATERNION': "rotation_quaternion", 'AXIS_ANGLE': "rotation_axis_angle"}
 WIDTHS = {"rotation_quaternion": 4, "rotation_axis_angle": 4, "rotation_euler": 3}
 # Raw values nearer than this count as the same write: two float32 steps at 1.
@@ -48,6 +49,10 @@ class Stores(NamedTuple):
     fk: NDArray[np.float32]
     written: NDArray[np.float32]
 
+    def rows(self) -> NDArray[np.float32]:
+        """The property's values, one row for each bone."""
+        return np.column_stack(self)
+
 
 def store_of(bone: Any) -> Store:
     """What is kept beside an original pose bone."""
@@ -62,7 +67,7 @@ def has_store(bone: Any) -> bool:
 
 def read_stores(bones: Any) -> Stores:
     """What is kept beside all pose bones of an armature object."""
-    found = np.empty((len(bones), 9), np.float32)
+    found = np.empty((len(bones), STORE_SIZE), np.float32)
     bones.foreach_get(STORE, found.reshape(-1))
     return Stores(found[:, 0], found[:, 1:5], found[:, 5:9])
 

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import bpy
 
+from . import fk_pose
 from .session import object_at
 
 Key = tuple[str, str | None]
@@ -148,10 +149,7 @@ def has_traces(obj: bpy.types.Object) -> bool:
     """Whether an object has chains, or bones whose FK values are kept while IK shows."""
     if obj.type != 'ARMATURE' or obj.pose is None:
         return False
-    bones = obj.pose.bones
-    for name, size in (("limb_ik_solver", 1), ("limb_ik_store", 9)):
-        numbers = [0] * (size * len(bones))
-        bones.foreach_get(name, numbers)
-        if any(numbers[::size]):
-            return True
-    return False
+    bones: Any = obj.pose.bones
+    solvers = [0] * len(bones)
+    bones.foreach_get("limb_ik_solver", solvers)
+    return any(solvers) or bool(fk_pose.stored_bones(bones))

@@ -18,16 +18,11 @@ VERSION = 2
 
 def _drivers_to_first_bone(obj: Any) -> None:
     """From the object, where they made Blender take drivers of bones late."""
-    drivers: Any = obj.animation_data.drivers if obj.animation_data else None
-    for path in ("limb_ik.dependency", "limb_ik.names"):
-        curve = drivers.find(path) if drivers else None
-        if curve is None:
-            continue
-        if drivers.find(f"pose.bones[0].{path}") is None:
-            curve.data_path = f"pose.bones[0].{path}"
+    drivers: Any = obj.animation_data.drivers if obj.animation_data else ()
+    for curve in drivers:
+        if curve.data_path in ("limb_ik.dependency", "limb_ik.names"):
+            curve.data_path = f"pose.bones[0].{curve.data_path}"
             curve.driver.is_valid = True
-        else:  # an appended rig has got new ones already
-            drivers.remove(curve)
 
 
 def _pack_stores(obj: Any) -> None:

@@ -7,7 +7,7 @@ This module must not solve or write.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -94,11 +94,12 @@ def _rows(members: Sequence[Member], fixed: Fixed) -> Iterator[tuple[Member, sli
 
 def _read_stored(members: Sequence[Member], fixed: Fixed) -> fk_pose.Stores:
     """FK and written rotations as the bones keep them."""
-    found = np.zeros((fixed.starts[-1], 9), np.float32)
+    size = fixed.starts[-1]
+    found = fk_pose.Stores(*(np.zeros(shape, np.float32) for shape in (size, (size, 4), (size, 4))))
     for member, row in _rows(members, fixed):
-        bones: Any = pose_bones(member.rig.obj)
-        bones.foreach_get(fk_pose.STORE, found[row].reshape(-1))
-    return fk_pose.Stores(found[:, 0], found[:, 1:5], found[:, 5:9])
+        for whole, own in zip(found, fk_pose.read_stores(pose_bones(member.rig.obj)), strict=True):
+            whole[row] = own
+    return found
 
 
 def _is_doubtful(evaluated: Singles, kept: fk_pose.Stores) -> rows.Mask:

@@ -112,8 +112,8 @@ def _store(bones: Sequence[Any], together: Together, change: _Change) -> None:
     fixed = together.fixed
     kept = change.is_stored[fixed.held]
     at = fixed.held[kept]
-    stores = np.full((len(at), 9), float(QUATERNION_NUMBER))
-    stores[:, 1:5], stores[:, 5:9] = together.evaluated[at], change.written[at]
+    numbers = np.full(len(at), QUATERNION_NUMBER, np.float32)
+    stores = fk_pose.Stores(numbers, together.evaluated[at], change.written[at]).rows()
     places = zip(fixed.held_by[kept].tolist(), fixed.held_bones[kept].tolist(), strict=True)
     for (rig, number), store in zip(places, stores.tolist(), strict=True):
         bones[rig][number].limb_ik_store = store

@@ -183,8 +183,13 @@ def colour(obj: bpy.types.Object, bone_name: str, role: str) -> None:
     data.bones[bone_name].color.palette = BONE_COLOURS[role]
 
 
-def remove(context: bpy.types.Context, armature: bpy.types.Object, link: tuple[marks.Key, str]) -> None:
-    """Delete a control that set-up made, an empty or a bone of the armature itself; its collection, too, if empty."""
+def remove(
+    context: bpy.types.Context, armature: bpy.types.Object, link: tuple[marks.Key, str], *, keeps_keys: bool = False
+) -> None:
+    """Delete a control that set-up made, an empty or a bone of the armature itself; its collection, too, if empty.
+
+    ``keeps_keys``: curves and drivers of a bone stay.
+    """
     obj = bpy.data.objects.get(link[0])
     if obj is None:
         return
@@ -200,7 +205,8 @@ def remove(context: bpy.types.Context, armature: bpy.types.Object, link: tuple[m
             bone = bones.get(link[1])
             if bone is not None:  # it may be deleted already
                 bones.remove(bone)
-        leavings.forget_bone(armature, link[1])
+        if not keeps_keys:
+            leavings.forget_bone(armature, link[1])
         _remove_unused_shapes()
         data = armature_data(armature)
         collection: Any = data.collections_all.get(COLLECTION)

@@ -1,7 +1,7 @@
 """Keys, drivers and values that lose their meaning with a chain or a control: they would act on the next of that name.
 
-In the active action's slot of the armature object, where it can be edited; other actions are somebody's who may
-still play them with the chain. This module must not remove chains or bones.
+In the active action's slot of the armature object, where it can be edited and no other object plays it; what other
+actions hold may still be played with the chain. This module must not remove chains or bones.
 """
 
 from __future__ import annotations
@@ -77,6 +77,5 @@ def _animation(obj: bpy.types.Object, is_meant: Callable[[str], bool]) -> list[A
     animation: Any = obj.animation_data
     if animation is None:
         return []
-    is_editable = animation.action is not None and animation.action.is_editable
-    curves = [one for one in compat.fcurves_of(obj) if is_meant(one.data_path)] if is_editable else []
+    curves = [one for one in compat.fcurves_of(obj) if is_meant(one.data_path)] if compat.has_own_action(obj) else []
     return [*curves, *(one for one in animation.drivers if is_meant(one.data_path))]

@@ -226,7 +226,7 @@ def remove_chain(
         obj: the armature object.
         tip: name of the bone at which the chain ends.
         remove_targets: delete targets and poles that were made for it.
-        keeps_keys: leave keys and drivers of its settings in the action.
+        keeps_keys: leave keys and drivers of its settings and of bones that were made for it.
 
     Raises:
         LimbIKError: no chain ends there.
@@ -249,7 +249,7 @@ def remove_chain(
     if remove_targets:
         for link in made:
             if not _is_used(link):
-                controls.remove(context, obj, link)
+                controls.remove(context, obj, link, keeps_keys=keeps_keys)
     if not dependency.tips_of(obj):
         leavings.forget_values(obj)
 

@@ -236,6 +236,29 @@ def test_nothing_of_removed_chains_stays_in_the_file(body: bpy.types.Object, tar
     assert all(body.pose.bones[tip].limb_ik_use_ik for tip in tips(body))
 
 
+def test_a_removed_chain_leaves_keys_that_another_rig_plays(body: bpy.types.Object) -> None:
+    ops.limb_ik.add_limbs(armature="Body", target_kind="BONE")
+    rigs.key_setting(rigs.bone(body, "shin.L"), "use_ik", 1, True)
+    rigs.key_rotation(rigs.bone(body, rigs.bone(body, "shin.L").limb_ik_target_bone), 1)
+    other = body.copy()
+    bpy.context.scene.collection.objects.link(other)
+    rigs.update()
+    before = rigs.keys(other)
+    ops.limb_ik.remove_chain(armature="Body")
+    assert rigs.keys(other) == before
+
+
+def test_a_bake_that_removes_chains_leaves_all_other_keys(body: bpy.types.Object) -> None:
+    ops.limb_ik.add_limbs(armature="Body", target_kind="BONE")
+    tip = rigs.bone(body, "shin.L")
+    rigs.key_setting(tip, "use_ik", 1, True)
+    rigs.key_rotation(rigs.bone(body, tip.limb_ik_target_bone), 1)
+    before = rigs.keys(body)
+    ops.limb_ik.bake(armature="Body", use_range=True, frame_start=1, frame_end=3, after='REMOVE')
+    after = rigs.keys(body)
+    assert not tips(body) and {key: after[key] for key in before} == before
+
+
 def test_a_chain_begins_without_the_keys_of_an_earlier_one(body: bpy.types.Object) -> None:
     ops.limb_ik.add_limbs(armature="Body")
     tip = rigs.bone(body, "shin.L")

@@ -120,6 +120,20 @@ def test_auto_keying_keys_what_is_matched(arm: bpy.types.Object, to: str) -> Non
         assert rigs.pose_distance(seen, rigs.evaluated_pose(arm)) < 1e-5
 
 
+def test_auto_keying_that_replaces_makes_no_new_keys(arm: bpy.types.Object, capfd: pytest.CaptureFixture[str]) -> None:
+    tools = bpy.context.scene.tool_settings
+    tools.use_keyframe_insert_auto, tools.auto_keying_mode = True, 'REPLACE_KEYS'
+    arm.pose.bones["up"].keyframe_insert("rotation_quaternion", frame=4)
+    rigs.frame_set(4)
+    assert match_fk(bpy.context, arm).keys == 4
+    rigs.frame_set(5)
+    assert match_fk(bpy.context, arm).keys == 0
+    assert sorted(rigs.keys(arm)) == [
+        (arm.pose.bones["up"].path_from_id("rotation_quaternion"), index) for index in range(4)
+    ]
+    assert "Could not" not in capfd.readouterr().out
+
+
 def key_fk(arm: bpy.types.Object) -> dict[int, dict[str, rigs.BonePose]]:
     """FK keys at frames 1, 6 and 11; returns the FK pose at each frame."""
     dice = random.Random(4)
