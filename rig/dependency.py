@@ -5,11 +5,12 @@ stale. So each rig carries one number driven by all its targets and poles (a sum
 transforms, no Python), and a muted twin whose variables name every bone that its
 chains mention, because Blender renames bones in drivers but not in texts.
 
-Both lie on the first bone, whichever that is, not on the object: from 4.3 on Blender
-writes the old values of all drivers of an armature object back ("un-share") beside
-those of its bones, as soon as one of its drivers isn't a bone's; a driven bone is then
-late now and then. Within a group of settings they are no channels of that bone, which
-would make Blender pose it after the targets.
+Both lie on the first bone, whichever that is, not on the object: there Blender (its
+graph in 4.5, 5.2 and 5.3, not in 4.2 and 4.3) writes the old values of all drivers of
+the object back ("un-share") beside those of its bones, so that a driven bone is late now
+and then. Drivers of bones and of custom properties have no such effect. Within a group
+of settings ours are no channels of that bone, which would make Blender pose it after
+the targets.
 This module must not evaluate a pose.
 """
 

@@ -212,7 +212,7 @@ def test_a_key_inserted_in_a_tweaked_strip_holds_fk() -> None:
 
 
 def test_a_chain_leaves_drivers_of_bones_their_order(tmp_path: Path) -> None:
-    """Drivers that aren't a bone's make Blender write all of them back beside those of bones, which may have run.
+    """Drivers of the object make Blender write all of them back beside those of bones, which may have run.
 
     That is a race, seen once in a hundred frames; so Blender's own graph is looked at instead.
     """
