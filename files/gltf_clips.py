@@ -3,7 +3,7 @@
 Makes such tracks, and no others, of copies of actions, in the session that is thrown away after an export. Must not
 call the exporter. What Blender does with tracks one by one is measured: it sets bones to rest between them, leaves
 objects as they were, and writes the whole frames from a strip's start to its end. (By actions instead of tracks it
-samples each over the frames of the longest: 14 clips with one of 1,000 frames take 13.6 s, as tracks 3.5 s.)
+samples each of them over the frames of the longest.)
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 from ..rig import channels, compat, nla
 from ..rig.session import current_scene
 from .clips import Clip, Part, animation_of
+from .shift import shift_keys
 from .still_channels import Path, assign, held_still, hold, value_now
 
 
@@ -95,9 +96,8 @@ def _copied(part: Part) -> Part:
 def _from_zero(part: Part, frames: tuple[int, int]) -> tuple[int, int]:
     """Moves keys so that a clip doesn't begin before 0, where a glTF file does; its frames then."""
     shift = -min(0, frames[0])
-    for curve in part.curves if shift else ():
-        for key in curve.keyframe_points:
-            key.co_ui[0] += shift
+    if shift:
+        shift_keys(part.curves, shift)
     return frames[0] + shift, frames[1] + shift
 
 

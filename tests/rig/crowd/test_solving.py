@@ -96,14 +96,20 @@ def test_together_and_one_by_one_give_one_pose(seed: int, monkeypatch: pytest.Mo
             assert rigs.local_distance(a, b) < SAME
 
 
-def test_a_target_on_a_solved_bone_is_left_to_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def two_limbs(monkeypatch: pytest.MonkeyPatch) -> tuple[list[bpy.types.Object], bpy.types.Object]:
+    """Two rigs that are solved together, and the second one's target, which nothing moves."""
     monkeypatch.setattr(crowd, "FEWEST", 1)
     made = crowd_of(2, 3)
     for arm in made:
         arm.pose.bones["lo"].limb_ik_weight = 1.0
         arm.scale = (1.0, 1.0, 1.0)
-    follower = bpy.data.objects["T1"]
-    follower.animation_data_clear()
+    target = bpy.data.objects["T1"]
+    target.animation_data_clear()
+    return made, target
+
+
+def test_a_target_on_a_solved_bone_is_left_to_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, follower = two_limbs(monkeypatch)
     follower.parent, follower.parent_type, follower.parent_bone = made[0], 'BONE', "hand"
     follower.location = (0.0, 0.0, 0.0)
     made[1].location = made[0].matrix_world.translation + Vector((0.3, 0.3, 0.3))
@@ -219,13 +225,7 @@ def test_what_a_script_hangs_elsewhere_is_seen_at_once(
     edit: Callable[..., None], when: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever is remembered of the crowd: neither an update nor the graph's flags have to tell of it."""
-    monkeypatch.setattr(crowd, "FEWEST", 1)
-    made = crowd_of(2, 3)
-    for arm in made:
-        arm.pose.bones["lo"].limb_ik_weight = 1.0
-        arm.scale = (1.0, 1.0, 1.0)
-    follower = bpy.data.objects["T1"]
-    follower.animation_data_clear()
+    made, follower = two_limbs(monkeypatch)
     rigs.frame_set(3)
     rigs.frame_set(4)
     if when == "by a handler":
