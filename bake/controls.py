@@ -19,8 +19,8 @@ from ..rig.evaluate import Evaluation
 from ..rig.fk_pose import channel
 from ..rig.session import object_at
 from . import continuity, keys
-from .key_table import Floats
-from .writable import check_writable
+from .key_table import SAME_FRAME, Floats, key_frames
+from .writable import action_frame, check_writable
 
 Control = tuple[marks.Key, str]
 """A target or pole: the object's key, and the bone of it or nothing."""
@@ -97,11 +97,19 @@ def key_where_automatic(context: Any, owners: Sequence[Any], has_place: bool = T
     for owner in owners:
         group = "Object Transforms" if isinstance(owner, bpy.types.Object) else owner.name
         for path in (*(("location",) if has_place else ()), channel(owner.rotation_mode)):
-            if is_replaced and compat.find_fcurve(owner.id_data, owner.path_from_id(path)) is None:
-                continue  # Blender prints a warning where there is no curve
+            if is_replaced and not _has_key(owner, path, context.scene.frame_current_final):
+                continue  # Blender prints a warning where there is nothing to replace
             if owner.id_data.is_editable and owner.keyframe_insert(path, group=group, options=options):
                 count += len(getattr(owner, path))
     return count
+
+
+def _has_key(owner: Any, path: str, frame: float) -> bool:
+    curve = compat.find_fcurve(owner.id_data, owner.path_from_id(path))
+    if curve is None:
+        return False
+    at = action_frame(owner.id_data.animation_data, frame)
+    return bool((np.abs(key_frames(curve) - at) < SAME_FRAME).any())
 
 
 def control_keys(samples: Sequence[dict[Control, match.Channels]], frames: Floats) -> list[ControlKeys]:
