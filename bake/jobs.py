@@ -16,7 +16,7 @@ from ..rig.chains import ChainSetup, setup_of
 from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation, evaluate
 from ..rig.sampling import sampled
-from .steps import Steps
+from .steps import Steps, finished
 
 T = TypeVar("T")
 
@@ -48,6 +48,16 @@ class MatchReport:
     keys: int
     notes: tuple[str, ...] = ()
     armatures: int = 1
+
+
+def matched(
+    context: Any,
+    asked: Asked,
+    here: Callable[[Any, Sequence[Asked]], MatchReport],
+    over_frames: Callable[[Any, Sequence[Asked]], Steps[MatchReport]],
+) -> MatchReport:
+    """Chains of one armature matched, whichever way: at this frame, or at once over the frames that are asked for."""
+    return here(context, [asked]) if asked.frames is None else finished(over_frames(context, [asked]))
 
 
 def chains_named(obj: bpy.types.Object, tips: Sequence[str]) -> list[ChainSetup]:

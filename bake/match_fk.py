@@ -27,13 +27,18 @@ from .controls import (
     read_controls,
     write_controls,
 )
-from .jobs import Asked, Job, MatchReport, evaluation_here, jobs_of, read
+from .jobs import Asked, Job, MatchReport, evaluation_here, jobs_of, matched, read
 from .key_table import Floats
 from .reading import turn_of
-from .steps import Steps, finished
+from .steps import Steps
 from .writable import check_own_keys
 
 Turns = dict[int, Quat]
+
+# By so much of 1 or of its distance a control may be off its place at set-up and still count as there.
+UNMOVED = 1e-5
+HERE = "on every frame: key the pose before the frame changes, or match over frames"
+RANGE = "outside these frames, too"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +48,6 @@ class Seen:
     turns: Turns
     turned: frozenset[int]
     controls: dict[Control, match.Channels]
-
-
-# By so much of 1 or of its distance a control may be off its place at set-up and still count as there.
-UNMOVED = 1e-5
-HERE = "on every frame: key the pose before the frame changes, or match over frames"
-RANGE = "outside these frames, too"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,26 +61,16 @@ class RotationKeys:
 
 def match_fk(
     context: Any,
-    obj: Any,
+    obj: bpy.types.Object,
     tips: Sequence[str] = (),
     frames: Sequence[float] | None = None,
 ) -> MatchReport:
     """Give the bones of chains the pose that is seen as their FK pose.
 
     Targets that are offsets on FK go back to where they were set up: else their offset
-    would be added to the pose twice.
-
-    Args:
-        context: gives scene and view layer.
-        obj: the armature object.
-        tips: bones at which the chains end; empty for all chains.
-        frames: None for the current frame without keys; else keys on each of these frames, rising.
-
-    Raises:
-        LimbIKError: bad input, in one sentence; nothing was changed then.
+    would be added to the pose twice. Arguments and errors as of ``match_ik``.
     """
-    asked = [Asked(obj, tips, frames)]
-    return match_fk_here(context, asked) if frames is None else finished(match_fk_steps(context, asked))
+    return matched(context, Asked(obj, tips, frames), match_fk_here, match_fk_steps)
 
 
 def match_fk_here(context: Any, asked: Sequence[Asked]) -> MatchReport:

@@ -21,8 +21,8 @@ from .controls import (
     read_controls,
     write_controls,
 )
-from .jobs import Asked, Job, MatchReport, all_but, evaluation_here, jobs_of, read
-from .steps import Steps, finished
+from .jobs import Asked, Job, MatchReport, all_but, evaluation_here, jobs_of, matched, read
+from .steps import Steps
 
 
 def match_ik(
@@ -42,8 +42,7 @@ def match_ik(
     Raises:
         LimbIKError: bad input, in one sentence; nothing was changed then.
     """
-    asked = [Asked(obj, tips, frames)]
-    return match_ik_here(context, asked) if frames is None else finished(match_ik_steps(context, asked))
+    return matched(context, Asked(obj, tips, frames), match_ik_here, match_ik_steps)
 
 
 def match_ik_here(context: Any, asked: Sequence[Asked]) -> MatchReport:
