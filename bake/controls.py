@@ -6,21 +6,27 @@ This module must not decide which chains or frames are meant.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import bpy
 import numpy as np
+from mathutils import Matrix
+from numpy.typing import NDArray
 
-from ..rig import compat, marks, match
+from ..rig import compat, fk_pose, marks, match
 from ..rig.chains import ChainSetup
 from ..rig.data_paths import bone_path
 from ..rig.evaluate import Evaluation
-from ..rig.fk_pose import channel
 from ..rig.session import object_at
+from ..solvers import rotations
 from . import continuity, keys
 from .key_table import SAME_FRAME, Floats, key_frames
 from .writable import action_frame, check_writable
+
+# Relative to the numbers themselves: keys this near are the same value in float32.
+SAME_VALUE = 1e-7
+OBJECT_GROUP = "Object Transforms"
 
 Control = tuple[marks.Key, str]
 """A target or pole: the object's key, and the bone of it or nothing."""
@@ -95,8 +101,8 @@ def key_where_automatic(context: Any, owners: Sequence[Any], has_place: bool = T
     options = {'INSERTKEY_REPLACE'} if is_replaced else set()
     count = 0
     for owner in owners:
-        group = "Object Transforms" if isinstance(owner, bpy.types.Object) else owner.name
-        for path in (*(("location",) if has_place else ()), channel(owner.rotation_mode)):
+        group = OBJECT_GROUP if isinstance(owner, bpy.types.Object) else owner.name
+        for path in (*(("location",) if has_place else ()), fk_pose.channel(owner.rotation_mode)):
             if is_replaced and not _has_key(owner, path, context.scene.frame_current_final):
                 continue  # Blender prints a warning where there is nothing to replace
             if owner.id_data.is_editable and owner.keyframe_insert(path, group=group, options=options):
@@ -116,21 +122,64 @@ def control_keys(samples: Sequence[dict[Control, match.Channels]], frames: Float
     """Keys for targets and poles: location and rotation of each, continuous in time."""
     found = []
     for control in samples[0]:
-        owner, obj = owner_of_control(control), object_at(control[0])
-        prefix = path_to(control)
-        group = control[1] or "Object Transforms"
         locations = np.array([sampled[control].location for sampled in samples])
         turns = np.array([sampled[control].rotation for sampled in samples], dtype=np.float64)
-        turns = continuity.continuous_rotations(turns, owner.rotation_mode)
-        found.append(ControlKeys(obj, f"{prefix}location", locations, frames, group))
-        found.append(ControlKeys(obj, f"{prefix}{channel(owner.rotation_mode)}", turns, frames, group))
+        found += _channel_keys(control, frames, locations, turns)
     return found
+
+
+def keys_along(
+    control: Control, frames: Floats, above: Floats, points: Floats, turns: Floats | None
+) -> list[ControlKeys]:
+    """Keys that put a target or pole on a path.
+
+    Args:
+        control: which.
+        frames: rising.
+        above: frames × 4 × 4, what it hangs on.
+        points: frames × 3.
+        turns: frames × 4; None leaves its rotation alone.
+
+    Space: world.
+    """
+    inverse = np.linalg.inv(above)
+    locations = np.einsum("nij,nj->ni", inverse[:, :3, :3], points) + inverse[:, :3, 3]
+    raw = None if turns is None else _raw_turns(owner_of_control(control), above, turns)
+    return _channel_keys(control, frames, locations, raw)
+
+
+def _raw_turns(owner: Any, above: Floats, turns: Floats) -> Floats:
+    mode, near, found = owner.rotation_mode, fk_pose.read_raw(owner), []
+    for matrix, turn in zip(above, turns, strict=True):
+        under = rotations.conjugate(rotations.from_matrix(Matrix(matrix.tolist())))
+        near = fk_pose.to_raw(rotations.normalized(rotations.multiply(under, rotations.as_quat(turn))), mode, near)
+        found.append(near)
+    return np.array(found, dtype=np.float64)
+
+
+def _channel_keys(control: Control, frames: Floats, locations: Floats, turns: Floats | None) -> list[ControlKeys]:
+    """Keys of the location and, where there are any, of raw rotations, which get continuous in time."""
+    obj, prefix, group = object_at(control[0]), path_to(control), control[1] or OBJECT_GROUP
+    found = [ControlKeys(obj, f"{prefix}location", locations, frames, group)]
+    if turns is not None:
+        mode = owner_of_control(control).rotation_mode
+        turns = continuity.continuous_rotations(turns, mode)
+        found.append(ControlKeys(obj, f"{prefix}{fk_pose.channel(mode)}", turns, frames, group))
+    return found
+
+
+def without_still(one: ControlKeys) -> ControlKeys:
+    """The keys but for those between two that are the same; the first and the last stay."""
+    size = SAME_VALUE * (1.0 + np.abs(one.values).max())
+    changes = np.abs(np.diff(one.values, axis=0)).max(axis=1) > size
+    kept: NDArray[np.bool_] = np.concatenate(([True], changes)) | np.concatenate((changes, [True]))
+    return replace(one, values=one.values[kept], frames=one.frames[kept])
 
 
 def check_controls(found: Sequence[ControlKeys]) -> None:
     """Raises a LimbIKError where one of these keys can't be written."""
     for one in found:
-        check_writable(one.obj, {one.path: one.values.shape[1]}, one.frames)
+        check_writable(one.obj, [one.path], one.frames)
 
 
 def write_controls(found: Sequence[ControlKeys]) -> int:

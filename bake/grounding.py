@@ -23,13 +23,13 @@ from ..solvers.holding import Held
 from . import contacts, hips, plant_work, planting
 from .contacts import Contact
 from .feet import FootMotion, read_feet, read_feet_steps, up_axis
-from .plant_keys import OnSpan
 from .plant_work import Work
 from .planting import PlantReport
 from .ranges import frames_between
 from .steps import Steps, at_once
 from .switch_times import is_on_at
 from .terrain import Terrain, Walker
+from .use_ik_keys import OnSpan
 
 # Part of the leg's length: a floor this near the armature's origin is the origin's height.
 FLOOR_AT_ORIGIN = 0.25

@@ -60,7 +60,7 @@ def write_rotation_keys(
     paths = {name: rotation_path(_bone(obj, name)) for name in values}
     for name, index in ((name, index) for name, rows in values.items() for index in range(rows.shape[1])):
         _write_channel(obj, compat.ensure_fcurve(obj, paths[name], index, name), keys[name, index])
-    _tag(obj)
+    tag(obj)
     return len(keys) * len(frames)
 
 
@@ -93,7 +93,7 @@ def write_rotation_fits(obj: bpy.types.Object, fits: Mapping[str, Fit]) -> int:
             handles = fit.left[:, index], fit.right[:, index]
             _write_channel(obj, curve, Keys(fit.frames, fit.values[:, index], *handles, BEZIER, FREE_HANDLE))
         count += fit.values.size
-    _tag(obj)
+    tag(obj)
     return count
 
 
@@ -118,7 +118,7 @@ def write_keys(id_block: bpy.types.ID, data_path: str, values: Floats, frames: F
     check_writable(id_block, [data_path], frames)
     for index, keys in enumerate(linear_keys(frames, rows)):
         _write_channel(id_block, compat.ensure_fcurve(id_block, data_path, index, group), keys)
-    _tag(id_block)
+    tag(id_block)
     return rows.size
 
 
@@ -188,7 +188,7 @@ def _write_channel(id_block: bpy.types.ID, curve: bpy.types.FCurve, keys: Keys) 
         replace_range(curve, moved, first, last)
 
 
-def _tag(id_block: bpy.types.ID) -> None:
+def tag(id_block: bpy.types.ID) -> None:
     """Blender looks at keys again; array writes alone tell it nothing (measured)."""
     action = compat.action_and_slot(id_block)[0]
     if action is not None:

@@ -19,10 +19,11 @@ from ..rig.chains import ChainSetup
 from ..solvers import holding, rotations, rows
 from ..solvers.contacts import Floats, Span
 from ..solvers.holding import Held
-from . import plant_keys
+from . import use_ik_keys
+from .controls import ControlKeys, check_controls, keys_along, without_still, write_controls
 from .feet import FootMotion, blend_frames
-from .plant_keys import ControlKeys, OnSpan
 from .switch_times import ROUNDING, is_on_at
+from .use_ik_keys import OnSpan
 
 
 @dataclass(frozen=True)
@@ -134,10 +135,10 @@ def controls(foot: FootMotion, held: Held, inside: Any, *, with_pole: bool) -> l
     chain, frames = foot.chain, foot.frames[inside]
     assert chain.target_key is not None  # chains_named refuses a chain without
     turns = held.turns[inside] if chain.end_rotation == 'TARGET' and chain.end >= 0 else None
-    found = [plant_keys.control_keys(chain.target_key, frames, foot.above[inside], held.points[inside], turns)]
+    found = keys_along(chain.target_key, frames, foot.above[inside], held.points[inside], turns)
     if with_pole and chain.pole_key is not None and foot.poles is not None and foot.poles_above is not None:
         above, points = foot.poles_above[inside], foot.poles[inside]
-        found.append(plant_keys.control_keys(chain.pole_key, frames, above, points, None))
+        found += keys_along(chain.pole_key, frames, above, points, None)
     return found
 
 
@@ -145,9 +146,8 @@ def write(obj: Any, works: Sequence[Work]) -> int:
     """Check everything, then write everything."""
     for work in works:
         if work.spans:
-            plant_keys.check_use_ik(obj, work.foot.chain, work.spans)
-        for one in work.controls:
-            plant_keys.check_control(one)
+            use_ik_keys.check_spans(obj, work.foot.chain, work.spans)
+        check_controls(work.controls)
     count = 0
     for work in works:
         chain = work.foot.chain
@@ -155,10 +155,10 @@ def write(obj: Any, works: Sequence[Work]) -> int:
         if is_layer:
             make_world(obj, chain)
         _take_end_rotation(obj, chain)
-        count += sum(plant_keys.write_control(one) for one in work.controls)
+        count += write_controls([without_still(one) for one in work.controls])
         if work.spans:
             is_on = not is_layer and is_on_at(obj, chain, work.spans[0].first - 1.0)
-            count += plant_keys.key_use_ik(obj, chain, work.spans, is_on_before=is_on)
+            count += use_ik_keys.key_spans(obj, chain, work.spans, is_on_before=is_on)
     marks.touch(obj)
     return count
 
@@ -173,5 +173,5 @@ def _take_end_rotation(obj: Any, chain: ChainSetup) -> None:
 def make_world(obj: Any, chain: ChainSetup) -> None:
     """An offset layer that does nothing becomes a chain with its target in the world, off where it isn't keyed on."""
     tip: Any = obj.pose.bones[chain.tip]
-    plant_keys.forget_use_ik(obj, chain)
+    use_ik_keys.forget_use_ik(obj, chain)
     tip.limb_ik_target_space = 'WORLD'

@@ -22,14 +22,14 @@ from ..rig.setting_up import setup
 from ..solvers import holding, rows
 from ..solvers.contacts import Floats, Span
 from ..solvers.holding import Held, Path
-from . import plant_keys
+from . import use_ik_keys
 from .contacts import END, Contact, Slide, slides
 from .feet import FootMotion, blend_frames, pinnable, read_feet, read_feet_steps
-from .plant_keys import OnSpan
 from .plant_work import Hold, lead_of, turns_of, work_of, write
 from .ranges import frames_between
 from .steps import Steps, at_once
 from .switch_times import is_on_at
+from .use_ik_keys import OnSpan
 
 # Frames between two contacts of one limb that still count as one.
 SAME_CONTACT_GAP = 1.0
@@ -164,12 +164,12 @@ def release(context: Any, obj: Any, tips: Sequence[str] = ()) -> list[str]:
     """
     frame = float(context.scene.frame_current_final)
     chains = [chain for chain in pinnable(obj, tips) if chain.target_space != 'FK']
-    held = [chain for chain in chains if plant_keys.is_keyed(obj, chain) and is_on_at(obj, chain, frame)]
+    held = [chain for chain in chains if use_ik_keys.is_keyed(obj, chain) and is_on_at(obj, chain, frame)]
     if not held:
         raise LimbIKError(f"nothing of '{obj.name}' is planted at frame {frame:g}")
     for chain in held:
-        plant_keys.check_use_ik(obj, chain, [OnSpan(frame, frame + 1.0)])
-    return [chain.tip for chain in held if plant_keys.release_at(obj, chain, frame)]
+        use_ik_keys.check_spans(obj, chain, [OnSpan(frame, frame + 1.0)])
+    return [chain.tip for chain in held if use_ik_keys.release_at(obj, chain, frame)]
 
 
 def ready_chains(obj: Any, tips: Sequence[str]) -> list[ChainSetup]:

@@ -1,4 +1,4 @@
-"""Keys of a switch: bones, targets and poles with what was before kept as it is, and ``use_ik`` itself.
+"""Keys of a switch on bones, targets and poles, with what was before kept as it is.
 
 Must not decide what is keyed when.
 """
@@ -15,11 +15,12 @@ import numpy as np
 from ..rig import compat, fk_pose, marks
 from ..rig.data_paths import rotation_path
 from ..rig.session import object_at
+from . import keys
 from .controls import ControlKeys, owner_of_control, path_to
-from .key_table import SAME_FRAME, Floats
+from .key_table import Floats
 from .match_fk import RotationKeys, write_all
 from .splitting import has_own_key, hold, join, mark, split
-from .switch_times import Switch, is_on_at, path_of
+from .switch_times import Switch
 from .writable import action_frame
 
 # Shorter quaternions have no direction: their curves' length says nothing.
@@ -92,9 +93,9 @@ def _join(one: Switch, first: float, over: float | None = None) -> None:
             owner, obj = owner_of_control(link), object_at(link[0])
             for name in ("location", fk_pose.channel(owner.rotation_mode)):
                 _set(owner, name, join(obj, path_to(link) + name, first - 1.0, waiting, marked))
-            _tag(obj)
+            keys.tag(obj)
     marks.touch(one.obj)
-    _tag(one.obj)
+    keys.tag(one.obj)
 
 
 def _set(owner: Any, name: str, values: Mapping[int, float]) -> None:
@@ -108,61 +109,3 @@ def _path(obj: Any, bone_name: str) -> str:
 
 def _edge(obj: bpy.types.Object, path: str, frames: Floats) -> tuple[bpy.types.Object, str, float]:
     return obj, path, float(frames[0])
-
-
-def key_switch(obj: Any, one: Switch) -> None:
-    """Key the switch, held until the next key; keys up to where the change is complete would undo it and go."""
-    path = path_of(one.chain)
-    was_on = is_on_at(obj, one.chain, one.frame - 1.0)
-    curve = compat.ensure_fcurve(obj, path, 0, one.chain.tip)
-    anim: Any = obj.animation_data
-    first, over = action_frame(anim, one.frame), action_frame(anim, one.over)
-    points: Any = curve.keyframe_points
-    _remove(points, first, over)
-    if one.later is not None:
-        _remove(points, *[action_frame(anim, one.later - 1.0)] * 2)
-    preceding = [key for key in points if key.co.x < first - SAME_FRAME]
-    if not preceding or preceding[-1].interpolation != 'CONSTANT':
-        _insert(points, action_frame(anim, one.frame - 1.0), was_on)
-    _insert(points, first, one.is_on)
-    curve.update()
-    _tag(obj)
-
-
-def key_back(obj: Any, one: Switch) -> None:
-    """Take the key of the last change away, and what held the other side just before it and the next one."""
-    curve = compat.ensure_fcurve(obj, path_of(one.chain), 0, one.chain.tip)
-    anim, points = obj.animation_data, curve.keyframe_points
-    at, before = action_frame(anim, one.frame), action_frame(anim, one.frame - 1.0)
-    _remove(points, at, at)
-    if one.later is not None:
-        _remove(points, *[action_frame(anim, one.later - 1.0)] * 2)
-    others = [key for key in points if abs(key.co.x - before) > SAME_FRAME]
-    leading = [key for key in others if key.co.x < before][-1:] or others[:1]
-    if all((key.co.y > 0.5) == one.is_on and key.interpolation == 'CONSTANT' for key in leading):
-        _remove(points, before, before)
-    tip: Any = obj.pose.bones[one.chain.tip]
-    tip.limb_ik_use_ik = one.is_on
-    curve.update()
-    if not len(points):
-        compat.remove_fcurve(obj, curve)
-        marks.touch(obj)
-    _tag(obj)
-
-
-def _remove(points: Any, first: float, last: float) -> None:
-    for point in [key for key in points if first - SAME_FRAME <= key.co.x <= last + SAME_FRAME][::-1]:
-        points.remove(point, fast=True)
-
-
-def _tag(obj: Any) -> None:
-    """Blender looks at keys again."""
-    action = compat.action_and_slot(obj)[0]
-    if action is not None:
-        action.update_tag()
-    obj.update_tag(refresh={'TIME'})
-
-
-def _insert(points: Any, frame: float, is_on: bool) -> None:
-    key = points.insert(frame, float(is_on), options={'FAST'})
-    key.interpolation = 'CONSTANT'

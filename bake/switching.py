@@ -18,8 +18,9 @@ from .controls import Control, ControlKeys, control_keys, read_controls
 from .jobs import Asked, Job, jobs_of
 from .key_table import SAME_FRAME, Floats, key_frames
 from .match_fk import RotationKeys, Turns, check_all, look_at_seen, offsets_of, rotation_rows, turns_of
-from .switch_keys import forget, key_back, key_switch, write
+from .switch_keys import forget, write
 from .switch_times import Switch, path_of, planned
+from .use_ik_keys import key_back, key_switch
 from .writable import action_frame, check_own_keys, check_writable
 
 SIDES = ('IK', 'FK', 'TOGGLE')
