@@ -25,7 +25,7 @@ from .few_keys import FewKeys, few_keys
 from .key_table import Floats
 from .options import BakeOptions, BakeReport
 from .plan import all_frames, checked_works
-from .reading import Reading, Work, rotation_table, rows_of
+from .reading import BakeWork, Reading, rotation_table, rows_of
 from .reading_works import read_frames, readings_of, without_unsolved
 from .steps import Progress, Steps, finished
 from .writable import repeated
@@ -35,7 +35,7 @@ from .writable import repeated
 class _Result:
     """What is to be written for one armature."""
 
-    work: Work
+    work: BakeWork
     table: dict[str, Floats]
     straight: set[str]
     few: FewKeys | None
@@ -128,7 +128,7 @@ def bake_steps(
     )
 
 
-def _result(work: Work, readings: Sequence[Reading], tolerance: float) -> _Result:
+def _result(work: BakeWork, readings: Sequence[Reading], tolerance: float) -> _Result:
     table = rotation_table(work, readings[::2] if tolerance else readings)  # few keys are read at half frames, too
     straight = keyed.straight_bones(work.obj, table, work.frames[0], work.frames[-1])
     few = few_keys(work, rows_of(work), readings, table, tolerance, straight) if tolerance else None
@@ -146,7 +146,7 @@ def _write(result: _Result) -> int:
     return keys.write_rotation_keys(obj, result.table, frames, result.straight)
 
 
-def _partial_range(work: Work) -> list[str]:
+def _partial_range(work: BakeWork) -> list[str]:
     own = animation_range(work.obj)
     first, last = work.frames[0], work.frames[-1]
     if own is None or (own[0] >= first and own[1] <= last):
@@ -155,12 +155,12 @@ def _partial_range(work: Work) -> list[str]:
     return [f"frames {' and '.join(lost)} of '{work.obj.name}' lose IK"] if lost else []
 
 
-def _repeated(work: Work) -> list[str]:
+def _repeated(work: BakeWork) -> list[str]:
     paths = repeated(work.obj, [rotation_path(pose_bones(work.obj)[bone]) for bone in work.bones])
     return [f"{path} of '{work.obj.name}' repeats (Cycles): what is baked is repeated outside, too" for path in paths]
 
 
-def _afterwards(context: Any, work: Work, after: str) -> None:
+def _afterwards(context: Any, work: BakeWork, after: str) -> None:
     for chain in work.chains:
         if after == 'REMOVE':
             setup.remove_chain(context, work.obj, chain.tip, keeps_keys=True)  # a bake changes no other curve

@@ -15,7 +15,7 @@ import numpy as np
 
 from .chain_error import ChainMotion, chain_error, chain_misses, fit_bones, reshaped
 from .key_table import Floats
-from .reading import Reading, Row, Work, above, rotation_table
+from .reading import BakeWork, Reading, Row, above, rotation_table
 from .reduce import Fit, evaluate, reference, sample_frames, straight
 from .segment import MissFunction
 
@@ -40,7 +40,7 @@ class FewKeys:
 
 
 def few_keys(
-    work: Work,
+    work: BakeWork,
     rows: Sequence[Row],
     readings: Sequence[Reading],
     table: Mapping[str, Floats],

@@ -23,7 +23,7 @@ from ..solvers.holding import Held
 from . import contacts, hips, plant_work, planting
 from .contacts import Contact
 from .feet import FootMotion, read_feet, read_feet_steps, up_axis
-from .plant_work import Work
+from .plant_work import LimbKeys
 from .planting import PlantReport
 from .ranges import frames_between
 from .steps import Steps, at_once
@@ -250,20 +250,20 @@ def _write(
     context: Any, obj: Any, standing: Sequence[_Standing], offsets: Floats, ramp: _Ramp, options: GroundOptions
 ) -> GroundReport:
     frames = standing[0].foot.frames
-    works = [_work(obj, one, offsets, ramp, options) for one in standing]
+    limbs = [_limb_keys(obj, one, offsets, ramp, options) for one in standing]
     moves = bool(offsets.any())
     bone = hips.hips_bone(obj, [one.foot.chain for one in standing]) if moves else ""
     if moves:
         hips.check(obj, bone, frames)
         locations = hips.moved_locations(context, obj, bone, frames, offsets)
-    count = plant_work.write(obj, works)
+    count = plant_work.write(obj, limbs)
     if moves:
         count += hips.write(obj, bone, frames, locations)
-    planted = PlantReport(len(works), sum(one.contacts for one in standing), count)
+    planted = PlantReport(len(limbs), sum(one.contacts for one in standing), count)
     return GroundReport(planted, bone, float(offsets.min()), float(offsets.max()), (0.0, 0.0))
 
 
-def _work(obj: Any, one: _Standing, offsets: Floats, ramp: _Ramp, options: GroundOptions) -> Work:
+def _limb_keys(obj: Any, one: _Standing, offsets: Floats, ramp: _Ramp, options: GroundOptions) -> LimbKeys:
     foot = one.foot
     if options.amount > 0.0 and foot.chain.end >= 0:
         foot = replace(foot, chain=replace(foot.chain, end_rotation='TARGET'))
@@ -277,7 +277,7 @@ def _work(obj: Any, one: _Standing, offsets: Floats, ramp: _Ramp, options: Groun
     inside = np.ones(len(foot.frames), dtype=bool)
     controls = plant_work.controls(replace(foot, poles=poles), held, inside, with_pole=not any(sides))
     spans = () if all(sides) else (OnSpan(ramp.first, ramp.last, stays_on=sides[1]),)
-    return Work(foot, spans, tuple(controls))
+    return LimbKeys(foot, spans, tuple(controls))
 
 
 def _depth(foot: FootMotion, terrain: Terrain) -> float:

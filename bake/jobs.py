@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Request:
     """What of an armature is asked for: tips (empty: all chains), and frames, rising (None: the current one)."""
 
     obj: bpy.types.Object
@@ -52,12 +52,12 @@ class MatchReport:
 
 def matched(
     context: Any,
-    asked: Asked,
-    here: Callable[[Any, Sequence[Asked]], MatchReport],
-    over_frames: Callable[[Any, Sequence[Asked]], Steps[MatchReport]],
+    request: Request,
+    here: Callable[[Any, Sequence[Request]], MatchReport],
+    over_frames: Callable[[Any, Sequence[Request]], Steps[MatchReport]],
 ) -> MatchReport:
     """Chains of one armature matched, whichever way: at this frame, or at once over the frames that are asked for."""
-    return here(context, [asked]) if asked.frames is None else finished(over_frames(context, [asked]))
+    return here(context, [request]) if request.frames is None else finished(over_frames(context, [request]))
 
 
 def chains_named(obj: bpy.types.Object, tips: Sequence[str]) -> list[ChainSetup]:
@@ -79,14 +79,14 @@ def chains_named(obj: bpy.types.Object, tips: Sequence[str]) -> list[ChainSetup]
     return chosen
 
 
-def jobs_of(asked: Sequence[Asked]) -> list[Job]:
-    """What is asked for, checked.
+def jobs_of(requests: Sequence[Request]) -> list[Job]:
+    """What is to be done for these requests, checked.
 
     Raises:
         LimbIKError: a chain is missing or can't be solved, or frames were named and there are none.
     """
-    jobs = [Job(one.obj, chains_named(one.obj, one.tips), tuple(one.frames or ())) for one in asked]
-    if any(one.frames is not None and not len(one.frames) for one in asked):
+    jobs = [Job(one.obj, chains_named(one.obj, one.tips), tuple(one.frames or ())) for one in requests]
+    if any(one.frames is not None and not len(one.frames) for one in requests):
         raise LimbIKError("the frame range is empty")
     return jobs
 

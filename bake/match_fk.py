@@ -27,7 +27,7 @@ from .controls import (
     read_controls,
     write_controls,
 )
-from .jobs import Asked, Job, MatchReport, evaluation_here, jobs_of, matched, read
+from .jobs import Job, MatchReport, Request, evaluation_here, jobs_of, matched, read
 from .key_table import Floats
 from .reading import turn_of
 from .steps import Steps
@@ -70,12 +70,12 @@ def match_fk(
     Targets that are offsets on FK go back to where they were set up: else their offset
     would be added to the pose twice. Arguments and errors as of ``match_ik``.
     """
-    return matched(context, Asked(obj, tips, frames), match_fk_here, match_fk_steps)
+    return matched(context, Request(obj, tips, frames), match_fk_here, match_fk_steps)
 
 
-def match_fk_here(context: Any, asked: Sequence[Asked]) -> MatchReport:
+def match_fk_here(context: Any, requests: Sequence[Request]) -> MatchReport:
     """``match_fk`` at the current frame, for several armatures; errors as there."""
-    jobs = jobs_of(asked)
+    jobs = jobs_of(requests)
     run = evaluation_here(context)
     found = [(seen(run, job.obj, job.chains), read_controls(run, job.obj, offsets_of(job))) for job in jobs]
     controls = [own for _, own in found]
@@ -90,12 +90,12 @@ def match_fk_here(context: Any, asked: Sequence[Asked]) -> MatchReport:
     return MatchReport(sum(len(job.chains) for job in jobs), 0, count, notes, len(jobs))
 
 
-def match_fk_steps(context: Any, asked: Sequence[Asked]) -> Steps[MatchReport]:
+def match_fk_steps(context: Any, requests: Sequence[Request]) -> Steps[MatchReport]:
     """``match_fk`` over frames in steps, for several armatures: all or none.
 
     Yields frames read and their number, after each; closed early it leaves all as it was.
     """
-    jobs = jobs_of(asked)
+    jobs = jobs_of(requests)
     found = yield from read(context, jobs, look_at_seen)
     rows, controls = [], []
     for job, samples in zip(jobs, found, strict=True):

@@ -21,7 +21,7 @@ from .controls import (
     read_controls,
     write_controls,
 )
-from .jobs import Asked, Job, MatchReport, all_but, evaluation_here, jobs_of, matched, read
+from .jobs import Job, MatchReport, Request, all_but, evaluation_here, jobs_of, matched, read
 from .steps import Steps
 
 
@@ -42,12 +42,12 @@ def match_ik(
     Raises:
         LimbIKError: bad input, in one sentence; nothing was changed then.
     """
-    return matched(context, Asked(obj, tips, frames), match_ik_here, match_ik_steps)
+    return matched(context, Request(obj, tips, frames), match_ik_here, match_ik_steps)
 
 
-def match_ik_here(context: Any, asked: Sequence[Asked]) -> MatchReport:
+def match_ik_here(context: Any, requests: Sequence[Request]) -> MatchReport:
     """``match_ik`` at the current frame, for several armatures; errors as there."""
-    jobs = jobs_of(asked)
+    jobs = jobs_of(requests)
     run = evaluation_here(context, only=all_but(marks.rigs(), jobs))
     held: list[list[str]] = [[] for _ in jobs]
     found = [read_controls(run, job.obj, job.chains, own) for job, own in zip(jobs, held, strict=True)]
@@ -57,12 +57,12 @@ def match_ik_here(context: Any, asked: Sequence[Asked]) -> MatchReport:
     return _report(jobs, key_where_automatic(context, control_owners(found)), held)
 
 
-def match_ik_steps(context: Any, asked: Sequence[Asked]) -> Steps[MatchReport]:
+def match_ik_steps(context: Any, requests: Sequence[Request]) -> Steps[MatchReport]:
     """``match_ik`` over frames in steps, for several armatures: all or none.
 
     Yields frames read and their number, after each; closed early it leaves all as it was.
     """
-    jobs = jobs_of(asked)
+    jobs = jobs_of(requests)
     held: dict[int, list[str]] = {id(job): [] for job in jobs}
 
     def look(run: Evaluation, job: Job) -> dict[Control, match.Channels]:

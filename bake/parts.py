@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..rig.errors import LimbIKError
-from .reading import Reading, RowPlace, Work
+from .reading import BakeWork, Reading, RowPlace
 
 FORM = 1
 """Of the files; another form is refused."""
@@ -27,7 +27,7 @@ class Part:
     readings: dict[float, list[Reading]]
 
 
-def marks_of(works: Sequence[Work], step: int, is_reduced: bool) -> list[dict[str, Any]]:
+def marks_of(works: Sequence[BakeWork], step: int, is_reduced: bool) -> list[dict[str, Any]]:
     """What tells whether parts belong to a bake: its armatures, chains and bones, and how its frames were chosen."""
     return [
         {

@@ -21,7 +21,7 @@ from ..rig.errors import LimbIKError
 from ..rig.setting_up import setup
 from .key_table import SAME_FRAME
 from .options import BakeOptions
-from .reading import Work, bones_of
+from .reading import BakeWork, bones_of
 from .reduce import sample_frames
 from .writable import check_own_keys, check_writable
 
@@ -33,7 +33,7 @@ LAST_FRAME = 1_048_574
 
 def checked_works(
     context: Any, objects: Sequence[bpy.types.Object], options: BakeOptions, skipped: list[str]
-) -> list[Work]:
+) -> list[BakeWork]:
     """What is baked of each armature.
 
     Raises:
@@ -76,7 +76,7 @@ def _check_options(options: BakeOptions) -> None:
         raise LimbIKError(f"keys can be reduced by a length from 0 up, not {options.reduce:g}")
 
 
-def _work(context: Any, obj: bpy.types.Object, options: BakeOptions, skipped: list[str]) -> Work:
+def _work(context: Any, obj: bpy.types.Object, options: BakeOptions, skipped: list[str]) -> BakeWork:
     setup.check_armature(obj)
     tips = options.tips.get(obj.name, ())
     known = {chain.tip: chain for chain in setup_of(obj).chains}
@@ -88,7 +88,7 @@ def _work(context: Any, obj: bpy.types.Object, options: BakeOptions, skipped: li
         if reason := MUTED if chain.is_muted else chain.problem:
             skipped.append(f"'{chain.tip}' skipped: {reason}")
     chains = tuple(chain for chain in chosen if not chain.problem and not chain.is_muted)
-    return Work(obj, chains, bones_of(obj, chains), frames_of(context, obj, options))
+    return BakeWork(obj, chains, bones_of(obj, chains), frames_of(context, obj, options))
 
 
 def frames_of(context: Any, obj: bpy.types.Object, options: BakeOptions) -> tuple[float, ...]:
@@ -110,7 +110,7 @@ def frames_of(context: Any, obj: bpy.types.Object, options: BakeOptions) -> tupl
     return tuple(float(frame) for frame in frames)
 
 
-def _check_keep(works: Sequence[Work], options: BakeOptions) -> None:
+def _check_keep(works: Sequence[BakeWork], options: BakeOptions) -> None:
     """Refuse to keep chains in play where they would be applied twice."""
     if options.after != 'KEEP':
         return
@@ -130,18 +130,18 @@ def _is_animated(obj: bpy.types.Object, tip: str) -> bool:
     return any(path in paths for path, _ in channels.animated_paths(obj))
 
 
-def _check_writable(work: Work, options: BakeOptions) -> None:
+def _check_writable(work: BakeWork, options: BakeOptions) -> None:
     paths = [rotation_path(work.obj.pose.bones[bone]) for bone in work.bones]
     check_writable(work.obj, paths, np.asarray(work.frames), is_every_frame=not options.reduce)
 
 
-def frames_read(work: Work, options: BakeOptions) -> tuple[float, ...]:
+def frames_read(work: BakeWork, options: BakeOptions) -> tuple[float, ...]:
     """The frames at which a bake reads: where keys are reduced also the middles between its frames."""
     if not options.reduce:
         return work.frames
     return tuple(float(frame) for frame in sample_frames(np.asarray(work.frames)))
 
 
-def all_frames(works: Sequence[Work], options: BakeOptions) -> list[float]:
+def all_frames(works: Sequence[BakeWork], options: BakeOptions) -> list[float]:
     """The frames at which any work of a bake is read, rising."""
     return sorted(set().union(*(frames_read(work, options) for work in works)))

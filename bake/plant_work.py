@@ -27,7 +27,7 @@ from .use_ik_keys import OnSpan
 
 
 @dataclass(frozen=True)
-class Hold:
+class HeldContact:
     """One uninterrupted contact of a limb with its path; indices into the frames that were read."""
 
     window: Span
@@ -35,7 +35,7 @@ class Hold:
 
 
 @dataclass(frozen=True)
-class Work:
+class LimbKeys:
     """One chain's keys, ready to be written."""
 
     foot: FootMotion
@@ -58,7 +58,9 @@ def turns_of(matrices: Floats) -> Floats:
     return np.array([rotations.from_matrix(Matrix(one.tolist())) for one in matrices])
 
 
-def work_of(context: Any, obj: Any, foot: FootMotion, holds: Sequence[Hold], *, is_open: bool = False) -> Work:
+def limb_keys(
+    context: Any, obj: Any, foot: FootMotion, holds: Sequence[HeldContact], *, is_open: bool = False
+) -> LimbKeys:
     """Keys for all contacts of one limb; those too near each other for IK to go in between are one span."""
     chain, lead = foot.chain, lead_of(context, foot.chain)
     spans, written = [], []
@@ -72,11 +74,11 @@ def work_of(context: Any, obj: Any, foot: FootMotion, holds: Sequence[Hold], *, 
         if not all(sides):
             ends = last + lead + 1 if sides[1] else off_at(last, lead)
             spans.append(OnSpan(first - lead, None if is_open else ends, stays_on=sides[1]))
-    return Work(foot, tuple(spans), tuple(written))
+    return LimbKeys(foot, tuple(spans), tuple(written))
 
 
-def _near(foot: FootMotion, holds: Sequence[Hold], gap: float) -> list[list[Hold]]:
-    found: list[list[Hold]] = []
+def _near(foot: FootMotion, holds: Sequence[HeldContact], gap: float) -> list[list[HeldContact]]:
+    found: list[list[HeldContact]] = []
     for hold in holds:
         if found and foot.frames[hold.window.first] - foot.frames[found[-1][-1].window.last] < gap:
             found[-1].append(hold)
@@ -85,7 +87,7 @@ def _near(foot: FootMotion, holds: Sequence[Hold], gap: float) -> list[list[Hold
     return found
 
 
-def _joined(foot: FootMotion, group: Sequence[Hold]) -> Held:
+def _joined(foot: FootMotion, group: Sequence[HeldContact]) -> Held:
     """The paths of several contacts as one."""
     own, total = Held(foot.ends, foot.turns), group[0].held
     for before, after in pairwise(group):
@@ -120,7 +122,7 @@ def onto_target(foot: FootMotion, held: Held, parts: Floats | None) -> Held:
     return holding.eased(found, own, parts)
 
 
-def whole_path(foot: FootMotion, holds: Sequence[Hold], lead: float) -> Held:
+def whole_path(foot: FootMotion, holds: Sequence[HeldContact], lead: float) -> Held:
     """The motion with all of a limb's holds, over the whole range: between them it is carried along."""
     first, last = foot.frames[holds[0].window.first], foot.frames[holds[-1].window.last]
     parts = _ease_of(foot, first, last, lead, (True, True))
@@ -142,23 +144,23 @@ def controls(foot: FootMotion, held: Held, inside: Any, *, with_pole: bool) -> l
     return found
 
 
-def write(obj: Any, works: Sequence[Work]) -> int:
+def write(obj: Any, limbs: Sequence[LimbKeys]) -> int:
     """Check everything, then write everything."""
-    for work in works:
-        if work.spans:
-            use_ik_keys.check_spans(obj, work.foot.chain, work.spans)
-        check_controls(work.controls)
+    for limb in limbs:
+        if limb.spans:
+            use_ik_keys.check_spans(obj, limb.foot.chain, limb.spans)
+        check_controls(limb.controls)
     count = 0
-    for work in works:
-        chain = work.foot.chain
+    for limb in limbs:
+        chain = limb.foot.chain
         is_layer = chain.target_space == 'FK'
         if is_layer:
             make_world(obj, chain)
         _take_end_rotation(obj, chain)
-        count += write_controls([without_still(one) for one in work.controls])
-        if work.spans:
-            is_on = not is_layer and is_on_at(obj, chain, work.spans[0].first - 1.0)
-            count += use_ik_keys.key_spans(obj, chain, work.spans, is_on_before=is_on)
+        count += write_controls([without_still(one) for one in limb.controls])
+        if limb.spans:
+            is_on = not is_layer and is_on_at(obj, chain, limb.spans[0].first - 1.0)
+            count += use_ik_keys.key_spans(obj, chain, limb.spans, is_on_before=is_on)
     marks.touch(obj)
     return count
 

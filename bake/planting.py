@@ -25,7 +25,7 @@ from ..solvers.holding import Held, Path
 from . import use_ik_keys
 from .contacts import END, Contact, Slide, slides
 from .feet import FootMotion, blend_frames, pinnable, read_feet, read_feet_steps
-from .plant_work import Hold, lead_of, turns_of, work_of, write
+from .plant_work import HeldContact, lead_of, limb_keys, turns_of, write
 from .ranges import frames_between
 from .steps import Steps, at_once
 from .switch_times import is_on_at
@@ -78,11 +78,11 @@ def plant_contacts_steps(
     whole = np.asarray(frames_between(context, obj, None, None) if frames is None else frames)
     whole = frames_with(whole, [end for one in contacts for end in (one.first, one.last)])
     feet = yield from read_feet_steps(context, obj, chains, [float(frame) for frame in whole])
-    works = []
+    limbs = []
     for foot in feet:
         own = [one for one in contacts if one.tip == foot.tip]
-        works.append(work_of(context, obj, foot, [contact_hold(context, foot, group) for group in grouped(own)]))
-    keys = write(obj, works)
+        limbs.append(limb_keys(context, obj, foot, [contact_hold(context, foot, group) for group in grouped(own)]))
+    keys = write(obj, limbs)
     after = read_feet(context, obj, ready_chains(obj, tips), [float(frame) for frame in whole])
     holds = sum(len(grouped([one for one in contacts if one.tip == tip])) for tip in tips)
     return PlantReport(len(tips), holds, keys, tuple(slides(feet, contacts)), tuple(slides(after, contacts)))
@@ -133,12 +133,12 @@ def plant_steps(
     frames = frames_with(np.arange(first - lead, until + lead + 1.0), [now, until])
     feet = yield from read_feet_steps(context, obj, chains, [float(frame) for frame in frames])
     carriers = _carriers(context, obj, frames, on, on_bone)
-    works = []
+    limbs = []
     for foot in feet:
         window = Span(foot.index(first), foot.index(until))
         held = _pinned(foot, foot.index(now), carriers)
-        works.append(work_of(context, obj, foot, [Hold(window, held)], is_open=last is None))
-    return PlantReport(len(works), len(works), write(obj, works))
+        limbs.append(limb_keys(context, obj, foot, [HeldContact(window, held)], is_open=last is None))
+    return PlantReport(len(limbs), len(limbs), write(obj, limbs))
 
 
 plant = at_once(plant_steps)
@@ -197,11 +197,11 @@ def path_of_foot(foot: FootMotion) -> Path:
     return Path(foot.ends, foot.turns, foot.roots, foot.reaches, foot.toes)
 
 
-def contact_hold(context: Any, foot: FootMotion, group: Sequence[Contact]) -> Hold:
+def contact_hold(context: Any, foot: FootMotion, group: Sequence[Contact]) -> HeldContact:
     window, rests = spans_in(foot, group)
     blend = blend_frames(context, foot.chain)
     keeps = foot.chain.end_rotation == 'TARGET'
-    return Hold(window, holding.hold(path_of_foot(foot), window, rests, blend, keeps_turn=keeps))
+    return HeldContact(window, holding.hold(path_of_foot(foot), window, rests, blend, keeps_turn=keeps))
 
 
 def spans_in(foot: FootMotion, group: Sequence[Contact]) -> tuple[Span, list[Span]]:

@@ -24,7 +24,7 @@ from .key_table import Floats
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class BakeWork:
     """One armature's part of a bake: its chains, the numbers of the bones that get keys, the frames."""
 
     obj: Any
@@ -78,11 +78,11 @@ def bones_of(obj: Any, chains: Sequence[ChainSetup]) -> tuple[int, ...]:
     bones |= {chain.end for chain in chains if chain.end >= 0 and chain.end_rotation != 'KEEP_LOCAL'}
     setup = setup_of(obj)
     ends = {chain.end for chain in chains}
-    held = {end for end in ends if constrained.always_acting(setup.holds.get(end, ()), obj.pose.bones)}
+    held = {end for end in ends if constrained.always_acting(setup.constraints.get(end, ()), obj.pose.bones)}
     return tuple(sorted(bones - setup.driven - held))
 
 
-def rows_of(work: Work) -> list[Row]:
+def rows_of(work: BakeWork) -> list[Row]:
     """The bones of each chain that get keys as rows; an end bone that hangs elsewhere is a row of its own."""
     rows, seen = [], set[int]()
     for chain in work.chains:
@@ -95,7 +95,7 @@ def rows_of(work: Work) -> list[Row]:
     return rows
 
 
-def _runs(work: Work, chain: ChainSetup) -> list[list[int]]:
+def _runs(work: BakeWork, chain: ChainSetup) -> list[list[int]]:
     run = [bone for bone in chain.turned if bone in work.bones]
     if chain.end not in work.bones:
         return [run]
@@ -115,7 +115,7 @@ def _follows(obj: Any, parent: int, child: int) -> bool:
     return all(obj.pose.bones[bone].bone.use_inherit_rotation for bone in between)
 
 
-def reader(works: Sequence[Work], rows: Sequence[Sequence[Row]]) -> Callable[[Evaluation], list[Reading]]:
+def reader(works: Sequence[BakeWork], rows: Sequence[Sequence[Row]]) -> Callable[[Evaluation], list[Reading]]:
     """A function that takes one ``Reading`` for each work out of an evaluation.
 
     Raises (the function):
@@ -142,7 +142,7 @@ def turn_of(rig: Rig, bone: int) -> rotations.Quat:
     return solved if solved is not None else fk_pose.to_quat(rig.fk[bone], rig.raw.modes[bone])
 
 
-def _read(run: Evaluation, rig: Rig, work: Work, rows: Sequence[Row]) -> Reading:
+def _read(run: Evaluation, rig: Rig, work: BakeWork, rows: Sequence[Row]) -> Reading:
     readouts = {chain.tip: run.readouts.get((marks.key_of(work.obj), chain.tip)) for chain in work.chains}
     return Reading(
         turns=[turn_of(rig, bone) for bone in work.bones],
@@ -162,7 +162,7 @@ def _place(rig: Rig, row: Row) -> RowPlace:
     return RowPlace(heads, tuple(state.frame_rotation(bone) for bone in row.bones))
 
 
-def rotation_table(work: Work, readings: Sequence[Reading]) -> dict[str, Floats]:
+def rotation_table(work: BakeWork, readings: Sequence[Reading]) -> dict[str, Floats]:
     """Raw rotations by bone name (readings × 3 or 4), in each bone's own mode, continuous in time."""
     table = {}
     for column, bone in enumerate(work.bones):

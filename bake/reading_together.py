@@ -18,7 +18,7 @@ from . import curve_reading, over_frames
 from .curve_motion import Motions
 from .curve_reading import CurveReader
 from .limb_frames import FrameReader, LimbFrames, looker
-from .reading import Reading, Work
+from .reading import BakeWork, Reading
 from .steps import Steps
 from .stretches import Stretch
 
@@ -30,7 +30,7 @@ AT_ONCE = 500
 
 
 def read_together(
-    context: Any, works: Sequence[Work], frames: Sequence[float], reads: Sequence[Stretch], is_reduced: bool
+    context: Any, works: Sequence[BakeWork], frames: Sequence[float], reads: Sequence[Stretch], is_reduced: bool
 ) -> Steps[Found]:
     """The readings of frames that can be solved in one go, by frame; yields how many are read, of how many.
 

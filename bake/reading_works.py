@@ -14,14 +14,14 @@ from ..rig.sampling import sampled
 from . import parts
 from .options import BakeOptions
 from .plan import all_frames, frames_read
-from .reading import Reading, Work, bones_of, reader, rows_of
+from .reading import BakeWork, Reading, bones_of, reader, rows_of
 from .reading_together import read_together
 from .steps import Steps
 from .stretches import stretches
 
 
 def readings_of(
-    context: Any, works: Sequence[Work], options: BakeOptions, read_before: Sequence[parts.Part]
+    context: Any, works: Sequence[BakeWork], options: BakeOptions, read_before: Sequence[parts.Part]
 ) -> Steps[list[list[Reading]]]:
     """For each work what it needs of each of its frames; what was read before is not read again."""
     by_frame = parts.joined(read_before, parts.marks_of(works, options.step, bool(options.reduce)))
@@ -31,7 +31,7 @@ def readings_of(
 
 
 def read_frames(
-    context: Any, works: Sequence[Work], frames: Sequence[float], options: BakeOptions
+    context: Any, works: Sequence[BakeWork], frames: Sequence[float], options: BakeOptions
 ) -> Steps[dict[float, list[Reading]]]:
     """By frame what each work needs: all of them in one go where that may be, else one by one."""
     by_frame: dict[float, list[Reading]] = {}
@@ -53,8 +53,8 @@ def read_frames(
 
 
 def without_unsolved(
-    works: Sequence[Work], readings: Sequence[list[Reading]], skipped: list[str], notes: list[str]
-) -> tuple[list[Work], list[list[Reading]]]:
+    works: Sequence[BakeWork], readings: Sequence[list[Reading]], skipped: list[str], notes: list[str]
+) -> tuple[list[BakeWork], list[list[Reading]]]:
     """Leave out chains that could be solved on no frame; say of the others on how many they could not.
 
     Raises:
@@ -83,7 +83,7 @@ def without_unsolved(
     return kept, taken
 
 
-def _only(work: Work, reading: Reading, bones: Sequence[int], chains: Sequence[Any]) -> Reading:
+def _only(work: BakeWork, reading: Reading, bones: Sequence[int], chains: Sequence[Any]) -> Reading:
     """A reading of some of the bones and chains."""
     columns = [work.bones.index(bone) for bone in bones]
     tips = {chain.tip for chain in chains}

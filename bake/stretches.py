@@ -17,7 +17,7 @@ from ..rig.crowd import plan as crowd_plan
 from ..rig.data_paths import setting_path
 from ..rig.hanging import Unmoved
 from ..rig.session import armature_data, object_at
-from .reading import Work, rows_of
+from .reading import BakeWork, rows_of
 
 Link = tuple[marks.Key, str]
 
@@ -30,7 +30,7 @@ class Stretch:
     end bone.
     """
 
-    work: Work
+    work: BakeWork
     setup: RigSetup
     plan: crowd_plan.Plan
     numbers: tuple[int, ...]
@@ -48,7 +48,7 @@ class Stretch:
         return [chain.pole_key for chain in self.work.chains]
 
 
-def stretches(works: Sequence[Work]) -> list[Stretch] | None:
+def stretches(works: Sequence[BakeWork]) -> list[Stretch] | None:
     """What reads these works in one go; None where some chain of them has to be evaluated frame by frame."""
     found, unmoved = [], Unmoved()
     for work in works:
@@ -86,6 +86,6 @@ def hangs_on_held(setup: RigSetup, bone_name: str) -> bool:
     return any(bone in moved for bone in line_above(setup.parents, setup.index.get(bone_name, -1)))
 
 
-def _animated(work: Work, paths: set[str]) -> tuple[bool, ...]:
+def _animated(work: BakeWork, paths: set[str]) -> tuple[bool, ...]:
     starts = [setting_path(chain.tip, "") for chain in work.chains]
     return tuple(any(path.startswith(start) for path in paths) for start in starts)

@@ -15,7 +15,7 @@ from ..rig.evaluate import Evaluation
 from ..rig.sampling import sample
 from ..rig.session import object_at
 from .controls import Control, ControlKeys, control_keys, read_controls
-from .jobs import Asked, Job, jobs_of
+from .jobs import Job, Request, jobs_of
 from .key_table import SAME_FRAME, Floats, key_frames
 from .match_fk import RotationKeys, Turns, check_all, look_at_seen, offsets_of, rotation_rows, turns_of
 from .switch_keys import forget, write
@@ -59,21 +59,21 @@ def switch(
         LimbIKError: bad input, nothing would change, or an earlier change would not be over where this one begins
             (then from which frame on it works); nothing was changed.
     """
-    return switch_all(context, [Asked(obj, tips)], to, ease=ease, use_match=use_match)
+    return switch_all(context, [Request(obj, tips)], to, ease=ease, use_match=use_match)
 
 
 def switch_all(
-    context: Any, asked: Sequence[Asked], to: str = 'TOGGLE', *, ease: str = 'AUTO', use_match: bool = True
+    context: Any, requests: Sequence[Request], to: str = 'TOGGLE', *, ease: str = 'AUTO', use_match: bool = True
 ) -> list[Switch]:
     """``switch`` for chains of several armatures: all or none; arguments, result and errors as there."""
     for value, known in ((to, SIDES), (ease, EASES)):
         if value not in known:
             raise LimbIKError(f"a switch can be {', '.join(known)}, not {value!r}")
     frame = context.scene.frame_current_final
-    found = [planned(context, job.obj, chain, to, ease, use_match) for job in jobs_of(asked) for chain in job.chains]
+    found = [planned(context, job.obj, chain, to, ease, use_match) for job in jobs_of(requests) for chain in job.chains]
     switches = [one for one in found if one is not None]
     if not switches:
-        names = ", ".join(f"'{one.obj.name}'" for one in asked)
+        names = ", ".join(f"'{one.obj.name}'" for one in requests)
         raise LimbIKError(f"the chains of {names} are on {to} at frame {frame:g} already")
     for one in switches:
         check_writable(one.obj, [path_of(one.chain)], np.array([one.frame - 1.0, one.over]))

@@ -8,7 +8,7 @@ import bpy
 from bpy.props import BoolProperty
 
 from ..bake import ranges
-from ..bake.jobs import Asked, MatchReport
+from ..bake.jobs import MatchReport, Request
 from ..bake.match_fk import match_fk_here, match_fk_steps
 from ..bake.match_ik import match_ik_here, match_ik_steps
 from ..bake.steps import Steps
@@ -56,10 +56,10 @@ class Matching(InSteps, OverRange, OnRigs):
         layout.prop(self, "keys_only")
 
     def steps(self, context: Any) -> Steps[str]:
-        asked = [Asked(obj, tips, self.frames(context, obj, tips)) for obj, tips in self.asked(context)]
-        if asked[0].frames is None:
-            return self.said(self.match_here(context, asked))
-        return self.said((yield from self.match_steps(context, asked)))
+        requests = [Request(obj, tips, self.frames(context, obj, tips)) for obj, tips in self.asked(context)]
+        if requests[0].frames is None:
+            return self.said(self.match_here(context, requests))
+        return self.said((yield from self.match_steps(context, requests)))
 
     def frames(self, context: Any, obj: Any, tips: list[str]) -> list[float] | None:
         """The frames to key, None for this frame without keys."""
@@ -72,11 +72,11 @@ class Matching(InSteps, OverRange, OnRigs):
         """The frames of ``keys_only``."""
         raise NotImplementedError
 
-    def match_here(self, context: Any, asked: list[Asked]) -> MatchReport:
+    def match_here(self, context: Any, requests: list[Request]) -> MatchReport:
         """Match at this frame."""
         raise NotImplementedError
 
-    def match_steps(self, context: Any, asked: list[Asked]) -> Steps[MatchReport]:
+    def match_steps(self, context: Any, requests: list[Request]) -> Steps[MatchReport]:
         """Match over frames."""
         raise NotImplementedError
 
@@ -100,11 +100,11 @@ class LIMB_IK_OT_match_ik(Matching, bpy.types.Operator):
     def keyed(self, obj: Any, tips: list[str], first: float, last: float) -> list[float]:
         return ranges.bone_keys(obj, tips, first, last)
 
-    def match_here(self, context: Any, asked: list[Asked]) -> MatchReport:
-        return match_ik_here(context, asked)
+    def match_here(self, context: Any, requests: list[Request]) -> MatchReport:
+        return match_ik_here(context, requests)
 
-    def match_steps(self, context: Any, asked: list[Asked]) -> Steps[MatchReport]:
-        return match_ik_steps(context, asked)
+    def match_steps(self, context: Any, requests: list[Request]) -> Steps[MatchReport]:
+        return match_ik_steps(context, requests)
 
 
 class LIMB_IK_OT_match_fk(Matching, bpy.types.Operator):
@@ -118,8 +118,8 @@ class LIMB_IK_OT_match_fk(Matching, bpy.types.Operator):
     def keyed(self, obj: Any, tips: list[str], first: float, last: float) -> list[float]:
         return ranges.control_keys(obj, tips, first, last)
 
-    def match_here(self, context: Any, asked: list[Asked]) -> MatchReport:
-        return match_fk_here(context, asked)
+    def match_here(self, context: Any, requests: list[Request]) -> MatchReport:
+        return match_fk_here(context, requests)
 
-    def match_steps(self, context: Any, asked: list[Asked]) -> Steps[MatchReport]:
-        return match_fk_steps(context, asked)
+    def match_steps(self, context: Any, requests: list[Request]) -> Steps[MatchReport]:
+        return match_fk_steps(context, requests)

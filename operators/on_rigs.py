@@ -12,8 +12,6 @@ from ..rig.sentences import listed
 from ..rig.setting_up import active, setup
 from .arguments import OnChains
 
-Asked = tuple[Any, list[str]]
-
 
 class OnRigs(OnChains):
     """An operator on chains of every armature that is meant; of one where it is named, or with ``only_active``."""
@@ -23,7 +21,7 @@ class OnRigs(OnChains):
         """All of them: the active one need not have a chain."""
         return active.armatures(context)
 
-    def asked(self, context: Any) -> list[Asked]:
+    def asked(self, context: Any) -> list[tuple[Any, list[str]]]:
         """Armatures with the tips of their chains to work on, at least one.
 
         Raises:

@@ -8,7 +8,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty
 
 from ..bake import switching
-from ..bake.jobs import Asked
+from ..bake.jobs import Request
 from ..bake.switch_times import Switch
 from ..rig.sentences import listed
 from .on_rigs import OnRigs
@@ -53,8 +53,8 @@ class LIMB_IK_OT_switch(OnRigs, bpy.types.Operator):
         )
 
     def work(self, context: Any) -> str:
-        asked = [Asked(obj, tips) for obj, tips in self.asked(context)]
-        done = switching.switch_all(context, asked, self.to, ease=self.ease, use_match=self.match)
+        requests = [Request(obj, tips) for obj, tips in self.asked(context)]
+        done = switching.switch_all(context, requests, self.to, ease=self.ease, use_match=self.match)
         groups = [[one for one in done if (one.is_on, one.is_back) == kind] for kind in KINDS]
         return "; ".join(_said(done, own) for own in groups if own)
 

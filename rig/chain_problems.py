@@ -16,14 +16,16 @@ from .chain_setup import ChainSetup, limits_of
 from .session import pose_bones
 
 
-def problem_of(obj: bpy.types.Object, tip: Any, turned: list[Any], chain: ChainSetup, holds: constrained.Holds) -> str:
+def problem_of(
+    obj: bpy.types.Object, tip: Any, turned: list[Any], chain: ChainSetup, constraints: constrained.ConstraintsOn
+) -> str:
     """Why a chain can't be solved, in one phrase; empty where it can.
 
     Args:
         tip: the pose bone at which the chain ends; ``turned``: those that the solver turns, root to tip.
-        holds: the constraints of the rig's bones.
+        constraints: those of the rig's bones.
     """
-    return migrate.problem(obj) or _length_problem(tip) or _part_problem(obj, tip, turned, chain, holds)
+    return migrate.problem(obj) or _length_problem(tip) or _part_problem(obj, tip, turned, chain, constraints)
 
 
 def _length_problem(tip: Any) -> str:
@@ -40,14 +42,14 @@ def _length_problem(tip: Any) -> str:
 
 
 def _part_problem(
-    obj: bpy.types.Object, tip: Any, turned: list[Any], chain: ChainSetup, holds: constrained.Holds
+    obj: bpy.types.Object, tip: Any, turned: list[Any], chain: ChainSetup, constraints: constrained.ConstraintsOn
 ) -> str:
     if tip.limb_ik_end_bone and chain.end < 0:
         return f"end bone '{tip.limb_ik_end_bone}' is missing"
     if chain.end >= 0 and tip.limb_ik_end_bone in {tip.name, *(bone.name for bone in tip.parent_recursive)}:
         return f"end bone '{tip.limb_ik_end_bone}' is part of the chain or above it"
     for number, bone in zip(chain.turned, turned, strict=True):
-        if words := constrained.always_acting(holds.get(number, ()), pose_bones(obj)):
+        if words := constrained.always_acting(constraints.get(number, ()), pose_bones(obj)):
             return words
         if reason := joint_limits.is_valid(limits_of(bone)):
             return f"limits of '{bone.name}': {reason}"

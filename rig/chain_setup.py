@@ -86,7 +86,7 @@ class RigSetup:
     ``offsets``: rest matrix of each bone in its parent's rest space (of roots: armature
     space). ``is_plain``: the bone inherits everything, so pose = parent · offset ·
     basis. ``is_connected``: Blender ignores its location. ``is_constrained``: something beside its own channels may
-    move the bone: ``holds``.
+    move the bone, see ``constraints``.
     ``driven``: a driver holds its rotation. ``held``: the bones that chains turn, and those whose FK is stored
     since one did.
     """
@@ -102,7 +102,7 @@ class RigSetup:
     driven: frozenset[int]
     chains: tuple[ChainSetup, ...]
     held: tuple[int, ...]
-    holds: constrained.Holds = field(default_factory=dict)
+    constraints: constrained.ConstraintsOn = field(default_factory=dict)
 
 
 # What is known of a rig that was changed in edit mode: its pose bones have no bone to read until that ends (measured).

@@ -20,7 +20,7 @@ CHAINED_CONSTRAINTS = {'IK', 'SPLINE_IK'}
 
 
 @dataclass(frozen=True, slots=True)
-class Hold:
+class BoneConstraint:
     """A constraint that may move a bone: the number of the bone that has it, and its name.
 
     ``is_animated``: whether it acts changes with time.
@@ -31,10 +31,10 @@ class Hold:
     is_animated: bool
 
 
-Holds = Mapping[int, tuple[Hold, ...]]
+ConstraintsOn = Mapping[int, tuple[BoneConstraint, ...]]
 
 
-def holds_of(obj: bpy.types.Object, bones: Any, index: Mapping[str, int]) -> Holds:
+def constraints_on(obj: bpy.types.Object, bones: Any, index: Mapping[str, int]) -> ConstraintsOn:
     """By bone number, the constraints that may move it: its own, and native IK from below that reaches up to it.
 
     Args:
@@ -44,14 +44,14 @@ def holds_of(obj: bpy.types.Object, bones: Any, index: Mapping[str, int]) -> Hol
     """
     owners = [bone for bone in bones if len(bone.constraints)]
     paths = [path for path, _ in channels.animated_paths(obj)] if owners else []
-    found: dict[int, tuple[Hold, ...]] = {}
+    found: dict[int, tuple[BoneConstraint, ...]] = {}
     for bone in owners:
         for constraint in bone.constraints:
             is_animated = _is_animated(constraint, paths)
             if is_animated or acts(constraint):
-                hold = Hold(index[bone.name], constraint.name, is_animated)
+                one = BoneConstraint(index[bone.name], constraint.name, is_animated)
                 for number in _reached(bone, constraint, index):
-                    found[number] = (*found.get(number, ()), hold)
+                    found[number] = (*found.get(number, ()), one)
     return found
 
 
@@ -60,22 +60,22 @@ def acts(constraint: Any) -> bool:
     return not constraint.mute and constraint.influence > 0.0
 
 
-def always_acting(holds: Sequence[Hold], bones: Any) -> str:
+def always_acting(constraints: Sequence[BoneConstraint], bones: Any) -> str:
     """What to say of the first constraint that acts at any time; empty where there is none."""
-    return next((_words(hold, bones) for hold in holds if not hold.is_animated), "")
+    return next((_words(one, bones) for one in constraints if not one.is_animated), "")
 
 
-def acting_now(holds: Sequence[Hold], bones: Any) -> str:
+def acting_now(constraints: Sequence[BoneConstraint], bones: Any) -> str:
     """What to say of the first constraint that acts on these evaluated pose bones; empty where none does."""
-    for hold in holds:
-        constraint = bones[hold.owner].constraints.get(hold.name)
+    for one in constraints:
+        constraint = bones[one.owner].constraints.get(one.name)
         if constraint is not None and acts(constraint):
-            return _words(hold, bones)
+            return _words(one, bones)
     return ""
 
 
-def _words(hold: Hold, bones: Any) -> str:
-    return f"constraint '{hold.name}' on '{bones[hold.owner].name}' is active"
+def _words(one: BoneConstraint, bones: Any) -> str:
+    return f"constraint '{one.name}' on '{bones[one.owner].name}' is active"
 
 
 def _is_animated(constraint: Any, paths: Sequence[str]) -> bool:

@@ -85,7 +85,7 @@ class Rig:
 
     def constraint_on(self, bone: int) -> str:
         """What to say of the constraint that moves a bone at this moment; empty where none does."""
-        return constrained.acting_now(self.setup.holds.get(bone, ()), self.bones)
+        return constrained.acting_now(self.setup.constraints.get(bone, ()), self.bones)
 
 
 def _put_fk(rig: Rig) -> None:

@@ -29,8 +29,8 @@ def read_setup(obj: bpy.types.Object) -> RigSetup:
     for number, parent in enumerate(rest.parents):
         if parent >= 0:
             children[parent].append(number)
-    holds = constrained.holds_of(obj, bones, rest.index)
-    found = [_read_chain(obj, bone, rest.index, holds) for bone in dependency.tips_of(obj)]
+    constraints = constrained.constraints_on(obj, bones, rest.index)
+    found = [_read_chain(obj, bone, rest.index, constraints) for bone in dependency.tips_of(obj)]
     driven = _driven_bones(obj, rest.index)
     return RigSetup(
         names=rest.names,
@@ -40,11 +40,11 @@ def read_setup(obj: bpy.types.Object) -> RigSetup:
         offsets=rest.offsets,
         is_plain=rest.is_plain,
         is_connected=rest.is_connected,
-        is_constrained=frozenset(holds),
+        is_constrained=frozenset(constraints),
         driven=driven,
         chains=tuple(chain_problems.refuse_shared(found, rest.parents)),
         held=tuple(sorted(_held(obj, found) - driven)),
-        holds=holds,
+        constraints=constraints,
     )
 
 
@@ -75,7 +75,9 @@ def _link(target: bpy.types.Object | None, bone_name: str) -> tuple[marks.Key, s
     return marks.key_of(target), bone_name
 
 
-def _read_chain(obj: bpy.types.Object, tip: Any, index: dict[str, int], holds: constrained.Holds) -> ChainSetup:
+def _read_chain(
+    obj: bpy.types.Object, tip: Any, index: dict[str, int], constraints: constrained.ConstraintsOn
+) -> ChainSetup:
     bones = row_of(tip)[::-1]
     turned = [bones[0], bones[-1]] if tip.limb_ik_solver == 'TWO_BONE' and len(bones) > 1 else bones
     chain = ChainSetup(
@@ -108,7 +110,7 @@ def _read_chain(obj: bpy.types.Object, tip: Any, index: dict[str, int], holds: c
         loose=loose_of(tip, bones),
         note=_pole_note(tip),
     )
-    return replace(chain, problem=chain_problems.problem_of(obj, tip, turned, chain, holds))
+    return replace(chain, problem=chain_problems.problem_of(obj, tip, turned, chain, constraints))
 
 
 def _pole_note(tip: Any) -> str:

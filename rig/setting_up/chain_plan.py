@@ -125,9 +125,9 @@ def _blocked(obj: bpy.types.Object, plan: ChainPlan) -> str:
     row = row_up(tip, plan.chain_length)
     bones: Any = pose_bones(obj)
     index = {name: number for number, name in enumerate(bones.keys())}
-    holds = constrained.holds_of(obj, bones, index)
+    constraints = constrained.constraints_on(obj, bones, index)
     for bone in [row[0], row[-1]] if plan.solver == 'TWO_BONE' else row:
-        if words := constrained.acting_now(holds.get(index[bone.name], ()), bones):
+        if words := constrained.acting_now(constraints.get(index[bone.name], ()), bones):
             return f"{words}; mute it or convert it first"
     return ""
 
