@@ -15,9 +15,9 @@ import bpy
 
 from . import dependency, marks
 from .bone_rows import row_of
+from .reflection import mirror_joint
 from .regain import clear_chain, forget_store
 from .session import pose_bones
-from .setting_up import mirror
 
 
 def settle(obj: bpy.types.Object) -> bool:
@@ -63,4 +63,4 @@ def _flip(obj: bpy.types.Object, tip: Any) -> None:
         forget_store(bone)
         other = pose_bones(obj).get(bpy.utils.flip_name(bone.name))
         if other is not None and other != bone:
-            mirror.mirror_joint(other, bone)
+            mirror_joint(other, bone)

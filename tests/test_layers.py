@@ -72,6 +72,14 @@ def test_imports_go_one_way(path: Path) -> None:
     assert not upward, f"imports from a layer above: {upward}"
 
 
+@each_of([path for path in SOURCES if top_name(path) == "rig"])
+def test_within_rig_set_up_is_above_and_finding_limbs_below(path: Path) -> None:
+    folder = path.relative_to(ROOT).parts[1]
+    within = {target[:2] for relative, target in imports(path) if relative and target[:1] == ("rig",)}
+    assert folder == "setting_up" or ("rig", "setting_up") not in within, "evaluating a frame needs no set-up"
+    assert folder != "limb_finding" or within <= {("rig", "limb_finding")}, "what bones are called needs no rig"
+
+
 @each_of([path for path in SOURCES if top_name(path) in SAME_HEIGHT - {"cli"}])
 def test_ui_and_operators_do_not_know_each_other(path: Path) -> None:
     others = SAME_HEIGHT - {top_name(path)}

@@ -1,7 +1,6 @@
-"""The same chain on the other side: names flipped, limits and axes reflected in the armature's YZ plane.
+"""The same chain on the other side: names flipped, limits and axes reflected.
 
-Reflection is taken between the rest frames that the two bones really have, whatever their
-rolls. This module must not pose anything.
+This module must not pose anything.
 """
 
 from __future__ import annotations
@@ -9,18 +8,15 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from mathutils import Matrix, Vector
+from mathutils import Vector
 
 from .. import carry, chains, marks
 from ..bone_rows import row_of, row_up
 from ..errors import LimbIKError
+from ..reflection import mirror_joint, reflected_axes, reflection_between
 from . import links, setup
 from .setup import ChainPlan
 from .sides import other_side
-
-REFLECTION = Matrix.Diagonal((-1.0, 1.0, 1.0))
-# An axis counts as an axis of the other bone where they agree to this cosine (15°); rigs are built by hand.
-AXIS_AGREES = 0.966
 
 
 def mirror_chain(context: Any, obj: Any, tip_name: str) -> str:
@@ -76,7 +72,7 @@ def _check_row(tip: Any, names: list[str], source: str) -> None:
 
 
 def _check_frames(bone: Any, other: Any) -> None:
-    if bone.limb_ik_joint_kind == 'BALL' and _signs(bone, other) is None:
+    if bone.limb_ik_joint_kind == 'BALL' and reflected_axes(bone, other) is None:
         raise LimbIKError(f"'{other.name}' is rolled too differently from '{bone.name}' for its limits to be mirrored")
 
 
@@ -91,7 +87,7 @@ def _add(context: Any, obj: Any, tip_name: str, other: str) -> None:
         use_pole=tip.limb_ik_pole is not None,
         target_space=tip.limb_ik_target_space,
         end_rotation=tip.limb_ik_end_rotation,
-        bend_axis=_bend_axis(obj, tip_name, other),
+        bend_axis=_bend_axis(obj, tip_name),
     )
     setup.add_chain(context, obj, plan)
     for role in ("target", "pole"):
@@ -114,7 +110,7 @@ def _link_other(context: Any, obj: Any, tip: Any, other: str, role: str) -> None
         links.relink(context, obj, other, role, twin_object, "")
 
 
-def _bend_axis(obj: Any, tip_name: str, other: str) -> Vector | None:
+def _bend_axis(obj: Any, tip_name: str) -> Vector | None:
     if obj.pose.bones[tip_name].limb_ik_solver not in {'TWO_BONE', 'LEG'}:
         return None
     root = row_of(obj.pose.bones[tip_name])[-1]
@@ -130,61 +126,3 @@ def _mirror_settings(tip: Any, other: Any) -> None:
         for name in ("limb_ik_look_axis", "limb_ik_up_axis"):
             axis = turned @ chains.AXES[getattr(tip, name)]
             setattr(other, name, max(chains.AXES, key=lambda key: chains.AXES[key].dot(axis)))
-
-
-def reflection_between(bone: Any, other: Any) -> Matrix:
-    """What takes a direction in a bone's rest frame to the mirrored direction in the other bone's rest frame."""
-    rest, other_rest = (_rest(one) for one in (bone, other))
-    return other_rest.transposed() @ REFLECTION @ rest
-
-
-def _rest(bone: Any) -> Matrix:
-    """Rest orientation, armature space; by name, for a pose bone has no bone yet just after edit mode."""
-    rest: Matrix = bone.id_data.data.bones[bone.name].matrix_local.to_3x3()
-    return rest
-
-
-def _signs(bone: Any, other: Any) -> Matrix | None:
-    """The reflection as exact signed axes, None where the two frames don't lie so; Y stays Y."""
-    turned = reflection_between(bone, other)
-    exact = Matrix([[float(round(turned[i][j])) for j in range(3)] for i in range(3)])
-    agree = all(abs(turned.col[i].dot(exact.col[i])) > AXIS_AGREES for i in range(3))
-    return exact if agree and exact[1][1] == 1.0 else None
-
-
-def mirror_joint(bone: Any, other: Any) -> None:
-    """Give a bone on the other side the limits of a bone, reflected.
-
-    A turn about an axis is reflected by turning about the reflected axis the other way.
-    """
-    carry.copy_joint(bone, other)
-    axis = -(reflection_between(bone, other) @ Vector(bone.limb_ik_joint_hinge_axis))
-    with marks.quiet():
-        other.limb_ik_joint_hinge_axis = axis
-        if bone.limb_ik_joint_kind == 'BALL':
-            _mirror_ball(bone, other)
-
-
-def _mirror_ball(bone: Any, other: Any) -> None:
-    signs = _signs(bone, other)
-    if signs is None:
-        return  # refused before anything was changed
-    # swing x = atan2(z, y) and swing z = atan2(-x, y) of the bone's direction; x', z' are ± x or ± z of it.
-    x_from, z_from = signs[0], signs[2]
-    if z_from[2]:
-        _put(other, "swing_x", _bounds(bone, "swing_x"), z_from[2])
-        _put(other, "swing_z", _bounds(bone, "swing_z"), x_from[0])
-    else:
-        _put(other, "swing_x", _bounds(bone, "swing_z"), -z_from[0])
-        _put(other, "swing_z", _bounds(bone, "swing_x"), -x_from[2])
-    _put(other, "twist", _bounds(bone, "twist"), -1.0)
-
-
-def _bounds(bone: Any, name: str) -> tuple[float, float]:
-    return getattr(bone, f"limb_ik_joint_{name}_min"), getattr(bone, f"limb_ik_joint_{name}_max")
-
-
-def _put(bone: Any, name: str, bounds: tuple[float, float], sign: float) -> None:
-    low, high = bounds if sign > 0.0 else (-bounds[1], -bounds[0])
-    setattr(bone, f"limb_ik_joint_{name}_min", low)
-    setattr(bone, f"limb_ik_joint_{name}_max", high)

@@ -10,7 +10,7 @@ import bpy
 import pytest
 from limb_ik.rig import compat
 from limb_ik.rig.chains import limits_of, tips
-from limb_ik.rig.setting_up import mirror
+from limb_ik.rig.reflection import REFLECTION, mirror_joint
 from limb_ik.solvers import joint_limits
 from limb_ik.solvers.rotations import Quat
 from mathutils import Matrix, Quaternion, Vector
@@ -20,7 +20,7 @@ from body import body_bones
 
 ops: Any = bpy.ops
 ROLLS = (0.0, 37.0, 90.0, -135.0, 180.0)
-M = mirror.REFLECTION
+M = REFLECTION
 
 
 def mirrored_local(bone: Any, other: Any, local: Quat) -> Quat:
@@ -123,7 +123,7 @@ def test_a_hinge_is_mirrored_whatever_the_rolls(roll: float) -> None:
     bone.limb_ik_joint_kind = 'HINGE'
     bone.limb_ik_joint_hinge_axis = (0.6, 0.0, 0.8)
     bone.limb_ik_joint_min_angle, bone.limb_ik_joint_max_angle = 0.1, 2.0
-    mirror.mirror_joint(bone, other)
+    mirror_joint(bone, other)
     for angle in (-0.5, 0.2, 1.0, 1.9, 2.5):
         local = tuple(Quaternion(Vector((0.6, 0.0, 0.8)), angle))
         assert joint_limits.is_legal(limits_of(bone), local, 1e-5) == (0.1 < angle < 2.0)
@@ -138,7 +138,7 @@ def test_ball_limits_hold_for_the_mirrored_pose(roll: float, other_roll: float) 
     for name, low, high in (("swing_x", -0.3, 1.1), ("swing_z", -0.9, 0.2), ("twist", -0.4, 0.7)):
         setattr(bone, f"limb_ik_joint_{name}_min", low)
         setattr(bone, f"limb_ik_joint_{name}_max", high)
-    mirror.mirror_joint(bone, other)
+    mirror_joint(bone, other)
     verdicts = [
         # Poses nearer to a bound than float32 frames can tell count for neither side.
         (joint_limits.is_legal(limits_of(bone), local), joint_limits.is_legal(limits_of(other), there))
