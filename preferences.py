@@ -113,7 +113,7 @@ class LimbIKPreferences(bpy.types.AddonPreferences):
         limit_colour: _colour("Limits", DEFAULTS.limit_colour, "Color of joint limits")
         missed_colour: _colour("Missed", DEFAULTS.missed_colour, "Color of the distance to a target out of reach")
 
-    def draw(self, context: Any) -> None:
+    def draw(self, _context: Any) -> None:
         """New chains, overlay, shortcuts."""
         layout: Any = self.layout
         layout.use_property_split = True

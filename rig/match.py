@@ -71,7 +71,7 @@ def matched(run: Evaluation, rig: Rig, chain: ChainSetup) -> Match:
     world = run.world(rig.obj)
     has_pole = chain.solver in solve_chain.POLE_DIRECTIONS
     tip = rig.state.bones[chain.bones[-1]]
-    place, is_held_back = posed_chain.matched_point(rig.state, chain, posed), False
+    place, is_held_back = posed_chain.matched_point(chain, posed), False
     if chain.solver in HELD_BACK:
         held_by = tip.limb_ik_softness, tip.limb_ik_max_reach
         place, is_held_back = _unsoftened(posed.joints[0].head, posed.end, length, *held_by)

@@ -62,7 +62,7 @@ def end_point(state: PoseState, chain: ChainSetup) -> Vector:
     return (state.head(chain.end) if chain.end >= 0 else state.tail(chain.bones[-1])).copy()
 
 
-def matched_point(state: PoseState, chain: ChainSetup, posed: Chain) -> Vector:
+def matched_point(chain: ChainSetup, posed: Chain) -> Vector:
     """Where a target has to be so that the chain gives its FK pose: the end, of look-at a point ahead of the eye.
 
     Space: armature.

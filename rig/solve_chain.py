@@ -134,7 +134,7 @@ def _goal(run: Evaluation, rig: Rig, chain: ChainSetup, posed: Chain, target: Ma
     if chain.pole_key is not None and chain.solver in POLE_DIRECTIONS:
         pole = to_armature(run.world(rig.obj), run.linked_world(chain.pole_key).translation)
     if chain.target_space == 'FK':
-        point = matched_point(rig.state, chain, posed) + (point - chain.target_rest.translation)
+        point = matched_point(chain, posed) + (point - chain.target_rest.translation)
         if pole is not None:
             pole = fk_pole_point(chain, posed) + (pole - chain.pole_rest.translation)
     scale = world_scale(rig.state)

@@ -75,7 +75,7 @@ def solve(chain: Chain, goal: Goal) -> Solution:
     wanted = _wanted_distance(row, aimed.distance, goal)
     deltas = unlimited(chain, row, goal, aimed, wanted)
     if not goal.use_limits or not chain_limits.are_broken(chain, deltas):
-        return _solution(row, goal, deltas, _outcome(row, goal, aimed, _missed(row, goal, deltas)))
+        return _solution(row, goal, deltas, _outcome(row, aimed, _missed(row, goal, deltas)))
     point = combined(row.root, 1.0, aimed.bend.line, wanted)
     stop, side = tolerance(row, goal), aimed.bend.side
     limited = chain_limits.solve(chain, row, point, deltas, stop, goal.iterations, side)
@@ -225,7 +225,7 @@ def _solution(row: Row, goal: Goal, deltas: Sequence[Quat], outcome: tuple[Statu
     return Solution(tuple(Quaternion(delta) for delta in deltas), outcome[0], _missed(row, goal, deltas), outcome[1])
 
 
-def _outcome(row: Row, goal: Goal, aimed: Aim, missed: float) -> tuple[Status, str]:
+def _outcome(row: Row, aimed: Aim, missed: float) -> tuple[Status, str]:
     if missed <= REACHED * row.total:
         return Status.REACHED, "pole on the limb's line" if aimed.is_pole_doubtful else ""
     if aimed.distance >= row.total:
@@ -241,5 +241,5 @@ def _limited_outcome(row: Row, goal: Goal, aimed: Aim, limited: chain_limits.Lim
     """As without limits where the pose misses no more than it would then; else the limit it stands at."""
     missed = _missed(row, goal, limited.deltas)
     if limited.error <= REACHED * row.total:
-        return _outcome(row, goal, aimed, missed)
+        return _outcome(row, aimed, missed)
     return Status.LIMITED, limited.reason

@@ -69,7 +69,7 @@ def hold(path: Path, window: Span, rests: Sequence[Span], blend: float, *, keeps
         Points and turns for every frame: those outside the window go on as the contact begins and ends, for
         the time in which IK is blended.
     """
-    turns = _held_turns(path, window, rests, blend) if keeps_turn else path.turns.copy()
+    turns = _held_turns(path, rests, blend) if keeps_turn else path.turns.copy()
     arms = _arms(path, turns, window)
     if not rests:
         assert path.toes is not None  # a contact is one of the ankle or one of the toes
@@ -82,7 +82,7 @@ def hold(path: Path, window: Span, rests: Sequence[Span], blend: float, *, keeps
     return _still_at_ends(held, window, rests)
 
 
-def _held_turns(path: Path, window: Span, rests: Sequence[Span], blend: float) -> Floats:
+def _held_turns(path: Path, rests: Sequence[Span], blend: float) -> Floats:
     turns = path.turns.copy()
     at = np.arange(len(turns), dtype=np.float64)
     for rest in rests:

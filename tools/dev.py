@@ -41,7 +41,7 @@ def main() -> int:
         return 1
 
 
-def command_env(version: str | None, rest: Sequence[str]) -> int:
+def command_env(version: str | None, _rest: Sequence[str]) -> int:
     """Make the environment of one Blender (--blender 4.5; default: the one that fits this Python)."""
     blender, python = _environment(version)
     print(f"Blender {blender.version}: {python}")
@@ -80,7 +80,7 @@ def command_check(version: str | None, rest: Sequence[str]) -> int:
     return checking.run(steps)
 
 
-def command_build(version: str | None, rest: Sequence[str]) -> int:
+def command_build(version: str | None, _rest: Sequence[str]) -> int:
     """The extension's zip in dist/, built and validated by Blender's own tool."""
     print(packing.build(_environment(version)[1]))
     return 0
@@ -104,7 +104,7 @@ def command_scenarios(version: str | None, rest: Sequence[str]) -> int:
     return scenarios.table(scenarios.columns(version), rest)
 
 
-def command_blender(version: str | None, rest: Sequence[str]) -> int:
+def command_blender(_version: str | None, rest: Sequence[str]) -> int:
     """The test suite inside every full Blender of LIMB_IK_BLENDER."""
     codes = []
     for program in full_blender.programs() or [full_blender.any_program()]:
