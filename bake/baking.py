@@ -19,7 +19,7 @@ from ..rig.compat import animation_range
 from ..rig.data_paths import rotation_path
 from ..rig.errors import LimbIKError
 from ..rig.session import pose_bones
-from ..rig.setting_up import setup
+from ..rig.setting_up import removal
 from . import keyed, keys, parts
 from .few_keys import FewKeys, few_keys
 from .key_table import Floats
@@ -163,7 +163,7 @@ def _repeated(work: BakeWork) -> list[str]:
 def _afterwards(context: Any, work: BakeWork, after: str) -> None:
     for chain in work.chains:
         if after == 'REMOVE':
-            setup.remove_chain(context, work.obj, chain.tip, keeps_keys=True)  # a bake changes no other curve
+            removal.remove_chain(context, work.obj, chain.tip, keeps_keys=True)  # a bake changes no other curve
         elif after == 'MUTE':
             tip: Any = work.obj.pose.bones[chain.tip]
             tip.limb_ik_mute = True

@@ -20,6 +20,7 @@ from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation, Rig
 from ..rig.sampling import sampled
 from ..rig.session import object_at
+from ..rig.this_frame import all_but
 from ..solvers import rotations
 from .jobs import chains_named
 from .key_table import Floats
@@ -128,9 +129,8 @@ def read_feet_steps(
 
     own = {chain.tip for chain in chains if only_fk or chain.target_space == 'FK'} | _apart(obj, chains)
     unsolved = {(marks.key_of(obj), tip) for tip in own}
-    every = [(marks.key_of(rig), chain.tip) for rig in marks.rigs() for chain in setup_of(rig).chains]
     samples: list[list[_Seen]] = []
-    taken = sampled(context, [obj], frames, read, only=[link for link in every if link not in unsolved])
+    taken = sampled(context, [obj], frames, read, only=all_but(unsolved))
     try:
         for row in taken:
             samples.append(row)

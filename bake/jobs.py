@@ -14,8 +14,9 @@ import bpy
 from ..rig import marks
 from ..rig.chains import ChainSetup, setup_of
 from ..rig.errors import LimbIKError
-from ..rig.evaluate import Evaluation, evaluate
+from ..rig.evaluate import Evaluation
 from ..rig.sampling import sampled
+from ..rig.this_frame import ChainKey, all_but
 from .steps import Steps, finished
 
 T = TypeVar("T")
@@ -91,30 +92,16 @@ def jobs_of(requests: Sequence[Request]) -> list[Job]:
     return jobs
 
 
-def all_but(rigs: Sequence[bpy.types.Object], jobs: Sequence[Job]) -> list[tuple[marks.Key, str]]:
-    """The chains that are solved while those of the jobs are not: what these hang on moves as it will be seen."""
-    left_out = {(marks.key_of(job.obj), chain.tip) for job in jobs for chain in job.chains}
-    every = [(marks.key_of(rig), chain.tip) for rig in rigs for chain in setup_of(rig).chains]
-    return [link for link in every if link not in left_out]
-
-
-def evaluation_here(context: Any, only: Sequence[tuple[marks.Key, str]] | None = None) -> Evaluation:
-    """The evaluation of the current frame: of every rig that is evaluated, those that aren't live, too.
-
-    Args:
-        context: gives scene and view layer.
-        only: chains to solve; None for all.
-    """
-    depsgraph = context.evaluated_depsgraph_get()
-    rigs = [rig for rig in marks.rigs() if rig.evaluated_get(depsgraph).is_evaluated]
-    return evaluate(depsgraph, rigs, context.scene.frame_current_final, is_fresh=False, is_forced=True, only=only)
+def shown_as_fk(jobs: Sequence[Job]) -> list[ChainKey]:
+    """The chains that are solved while those of the jobs show FK."""
+    return all_but({(marks.key_of(job.obj), chain.tip) for job in jobs for chain in job.chains})
 
 
 def read(
     context: Any,
     jobs: Sequence[Job],
     look: Callable[[Evaluation, Job], T],
-    only: Sequence[tuple[marks.Key, str]] | None = None,
+    only: Sequence[ChainKey] | None = None,
 ) -> Steps[list[list[T]]]:
     """What ``look`` finds for each job at each of its frames; yields frames read and their number, after each.
 

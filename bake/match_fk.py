@@ -13,6 +13,7 @@ from ..rig import fk_pose, marks, match
 from ..rig.chains import ChainSetup
 from ..rig.evaluate import Evaluation
 from ..rig.session import object_at, pose_bones
+from ..rig.this_frame import evaluated
 from ..solvers.rotations import Quat
 from . import continuity, keys
 from .controls import (
@@ -27,7 +28,7 @@ from .controls import (
     read_controls,
     write_controls,
 )
-from .jobs import Job, MatchReport, Request, evaluation_here, jobs_of, matched, read
+from .jobs import Job, MatchReport, Request, jobs_of, matched, read
 from .key_table import Floats
 from .reading import turn_of
 from .steps import Steps
@@ -76,7 +77,7 @@ def match_fk(
 def match_fk_here(context: Any, requests: Sequence[Request]) -> MatchReport:
     """``match_fk`` at the current frame, for several armatures; errors as there."""
     jobs = jobs_of(requests)
-    run = evaluation_here(context)
+    run = evaluated(context)
     found = [(seen(run, job.obj, job.chains), read_controls(run, job.obj, offsets_of(job))) for job in jobs]
     controls = [own for _, own in found]
     notes, bones = offset_notes(controls, HERE), []

@@ -12,6 +12,7 @@ import numpy as np
 from ..rig import marks, match
 from ..rig.evaluate import Evaluation
 from ..rig.session import object_at
+from ..rig.this_frame import evaluated
 from .controls import (
     Control,
     control_keys,
@@ -21,7 +22,7 @@ from .controls import (
     read_controls,
     write_controls,
 )
-from .jobs import Job, MatchReport, Request, all_but, evaluation_here, jobs_of, matched, read
+from .jobs import Job, MatchReport, Request, jobs_of, matched, read, shown_as_fk
 from .steps import Steps
 
 
@@ -48,7 +49,7 @@ def match_ik(
 def match_ik_here(context: Any, requests: Sequence[Request]) -> MatchReport:
     """``match_ik`` at the current frame, for several armatures; errors as there."""
     jobs = jobs_of(requests)
-    run = evaluation_here(context, only=all_but(marks.rigs(), jobs))
+    run = evaluated(context, only=shown_as_fk(jobs))
     held: list[list[str]] = [[] for _ in jobs]
     found = [read_controls(run, job.obj, job.chains, own) for job, own in zip(jobs, held, strict=True)]
     put_controls(found)
@@ -68,7 +69,7 @@ def match_ik_steps(context: Any, requests: Sequence[Request]) -> Steps[MatchRepo
     def look(run: Evaluation, job: Job) -> dict[Control, match.Channels]:
         return read_controls(run, job.obj, job.chains, held[id(job)])
 
-    samples = yield from read(context, jobs, look, only=all_but(marks.rigs(), jobs))
+    samples = yield from read(context, jobs, look, only=shown_as_fk(jobs))
     written = write_controls(
         [one for job, own in zip(jobs, samples, strict=True) for one in control_keys(own, np.asarray(job.frames))]
     )

@@ -19,7 +19,7 @@ from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation
 from ..rig.match import rig_of
 from ..rig.sampling import sample
-from ..rig.setting_up import rigify, setup
+from ..rig.setting_up import removal, rigify, setup
 from ..rig.setting_up.bend import BendSample, bend_axis_from_motion
 from ..rig.setting_up.setup import ChainPlan
 from .match_ik import match_ik
@@ -119,7 +119,7 @@ def _add_to_fk(context: Any, obj: Any, plans: Sequence[ChainPlan], motion: str) 
             match_ik(context, obj, tips, frames)
         except LimbIKError:
             for tip in tips:
-                setup.remove_chain(context, obj, tip)
+                removal.remove_chain(context, obj, tip)
             raise
     return tips
 

@@ -8,7 +8,7 @@ import bpy
 from bpy.props import BoolProperty
 
 from ..rig.sentences import listed
-from ..rig.setting_up import setup
+from ..rig.setting_up import removal
 from .arguments import OnChains, check_tips
 
 
@@ -31,5 +31,5 @@ class LIMB_IK_OT_remove_chain(OnChains, bpy.types.Operator):
         tips = self.chosen(context, obj)
         check_tips(obj, tips)
         for tip in tips:
-            setup.remove_chain(context, obj, tip, remove_targets=self.remove_targets)
+            removal.remove_chain(context, obj, tip, remove_targets=self.remove_targets)
         return f"IK removed from {listed(tips)}"

@@ -22,25 +22,16 @@ from ..bone_rows import row_of
 from ..data_paths import rotation_path
 from ..errors import LimbIKError
 from ..spaces import to_armature
+from ..this_frame import all_but, evaluated
 from . import influence, links, setup
+from .chain_plan import ChainPlan
 from .limits_from import limits_from_ik, limits_from_rotation
-from .muting import Muted, is_local_limit, mute, other_constraint
+from .muting import Muted, is_local_limit, mute
+from .native_constraints import Native, is_keyed, native_constraints
 from .native_pose import aim_along, miss, row, seen_rotations, with_hinge
-from .setup import ChainPlan
 
 # Radians beyond a limit that are rounding of the pose.
 BEYOND = 1e-3
-
-
-@dataclass(frozen=True, slots=True)
-class Native:
-    """One of Blender's IK constraints, and the chain it makes; ``is_partial``: its influence is animated or below 1."""
-
-    owner: str
-    name: str
-    plan: ChainPlan
-    notes: tuple[str, ...] = ()
-    is_partial: bool = False
 
 
 @dataclass
@@ -64,7 +55,7 @@ def convert_constraints(context: Any, obj: Any, tips: Sequence[str] = ()) -> Con
         LimbIKError: there is nothing to convert, or it can't be; nothing was changed.
     """
     setup.check_armature(obj)
-    found, notes = _find(obj, set(tips))
+    found, notes = native_constraints(obj, set(tips))
     result = Converted(notes=notes)
     if found:
         _convert_all(context, obj, found, result)
@@ -75,73 +66,16 @@ def convert_constraints(context: Any, obj: Any, tips: Sequence[str] = ()) -> Con
     return result
 
 
-def _find(obj: Any, tips: set[str]) -> tuple[list[Native], list[str]]:
-    found, notes = [], []
-    for bone in obj.pose.bones:
-        for constraint in bone.constraints:
-            if constraint.type != 'IK' or constraint.mute or not (constraint.influence or _is_keyed(obj, constraint)):
-                continue
-            tip = bone if constraint.use_tail else bone.parent
-            if tips and not tips & {bone.name, tip.name if tip is not None else ""}:
-                continue
-            if reason := _why_not(constraint, tip) or other_constraint(_turned(constraint, tip)):
-                notes.append(f"'{constraint.name}' on '{bone.name}' stays: {reason}")
-            else:
-                found.append(_native(obj, bone, constraint, tip))
-    return found, notes
-
-
-def _is_keyed(obj: Any, constraint: Any) -> bool:
-    return influence.is_animated(obj, constraint.path_from_id("influence"))
-
-
-def _why_not(constraint: Any, tip: Any) -> str:
-    """Why a constraint can't become a chain; empty where it can."""
-    if constraint.target is None or not constraint.is_valid:
-        return "it has no target"
-    if constraint.ik_type != 'COPY_POSE' or not constraint.use_location:
-        return "only constraints that bring the bone to the target can be converted"
-    if tip is None:
-        return "its bone has no parent that it could turn"
-    if tip.limb_ik_solver != 'NONE':
-        return f"an IK chain ends at '{tip.name}' already"
-    return ""
-
-
-def _turned(constraint: Any, tip: Any) -> list[Any]:
-    """The bones that a constraint's chain turns, tip to root."""
-    above = [tip, *tip.parent_recursive]
-    return above[: constraint.chain_count or len(above)]
-
-
-def _native(obj: Any, bone: Any, constraint: Any, tip: Any) -> Native:
-    above = [tip, *tip.parent_recursive]
-    length = min(constraint.chain_count or len(above), len(above))
-    solver = {1: 'LOOK_AT', 2: 'TWO_BONE'}.get(length, 'FABRIK')
-    end = "" if constraint.use_tail else bone.name
-    plan = ChainPlan(tip.name, solver, length, end, use_pole=constraint.pole_target is not None)
-    notes = []
-    if constraint.use_stretch and any(one.ik_stretch > 0.0 for one in above[:length]):
-        notes.append(f"'{tip.name}' no longer stretches")
-    if constraint.use_rotation:
-        notes.append(f"'{tip.name}' no longer turns with the target")
-    is_keyed = _is_keyed(obj, constraint)
-    is_partial = is_keyed or constraint.influence < 1.0
-    if is_partial and constraint.pole_target is None:
-        notes.append(f"'{tip.name}' has no pole and acts in part: it may bend to another side than it did")
-    return Native(bone.name, constraint.name, plan, tuple(notes), is_partial)
-
-
 def _convert_all(context: Any, obj: Any, found: Sequence[Native], result: Converted) -> None:
     """All or none: a chain that can't be added puts constraints and FK back."""
     with _in_full(context, obj, found):
         posed = obj.evaluated_get(context.evaluated_depsgraph_get())
         plans = [with_hinge(posed, one.plan) for one in found]
         seen = seen_rotations(obj, posed, plans)
-        misses = {one.plan.tip: miss(obj, posed, one.plan, _constraint(obj, one)) for one in found}
+        misses = {one.plan.tip: miss(obj, posed, one.plan, one.constraint(obj)) for one in found}
     before = {name: fk_pose.read_raw(obj.pose.bones[name]) for name in seen}
     muted = Muted()
-    animated = [one.owner for one in found if mute(obj, _constraint(obj, one), muted)]
+    animated = [one.owner for one in found if mute(obj, one.constraint(obj), muted)]
     if animated:
         result.notes.append(f"keys and drivers of the constraints' muting are muted, too, on {len(animated)} bones")
     limits = _muted_limits(obj, plans, muted)
@@ -170,7 +104,7 @@ def _in_full(context: Any, obj: Any, found: Sequence[Native]) -> Iterator[None]:
     """Constraints that act in part, or not at this frame, act in full meanwhile: by copies that no animation knows."""
     copies = []
     for one in (one for one in found if one.is_partial):
-        owner, constraint = obj.pose.bones[one.owner], _constraint(obj, one)
+        owner, constraint = obj.pose.bones[one.owner], one.constraint(obj)
         copies.append((owner, owner.constraints.copy(constraint)))
         copies[-1][1].influence, constraint.mute = 1.0, True
     if copies:
@@ -208,10 +142,6 @@ def _take_limits(bone: Any, constraint: Any, raw: fk_pose.Raw, result: Converted
     result.limited.append(bone.name)
 
 
-def _constraint(obj: Any, native: Native) -> Any:
-    return obj.pose.bones[native.owner].constraints[native.name]
-
-
 def _is_animated(obj: Any, name: str) -> bool:
     bone = obj.pose.bones[name]
     path = rotation_path(bone)
@@ -226,14 +156,14 @@ def _write(obj: Any, raws: dict[str, fk_pose.Raw]) -> None:
 
 def _take_over(context: Any, obj: Any, native: Native) -> str:
     """Target, pole, weight and limits of the constraint; returns what is to be said about its influence."""
-    constraint, tip = _constraint(obj, native), native.plan.tip
+    constraint, tip = native.constraint(obj), native.plan.tip
     links.relink(context, obj, tip, "target", constraint.target, constraint.subtarget)
     if constraint.pole_target is not None:
         links.relink(context, obj, tip, "pole", constraint.pole_target, constraint.pole_subtarget)
     note = aim_along(obj.pose.bones[tip], native.plan) if native.plan.solver == 'LOOK_AT' else ""
     with marks.quiet():
         obj.pose.bones[tip].limb_ik_weight = constraint.influence
-        if _is_keyed(obj, constraint):
+        if is_keyed(obj, constraint):
             carried = influence.carry_over(obj, constraint.path_from_id("influence"), tip)
             note = "; ".join(filter(None, (note, carried)))
         for bone in row(obj, native.plan):
@@ -246,7 +176,7 @@ def _take_over(context: Any, obj: Any, native: Native) -> str:
 def _pole_angle(context: Any, obj: Any, tip: str) -> float:
     """How far the side that the limb bends to is turned from the pole, about the line root → end."""
     marks.mark(obj)
-    run = setup.read_fk(context, obj, [tip])
+    run = evaluated(context, only=all_but({(marks.key_of(obj), tip)}))
     rig, chain = match.rig_of(run, obj), chains.chain_of(obj, tip)
     posed = posed_chain.read_chain(rig.state, chain)
     if chain.pole_key is None:

@@ -1,4 +1,4 @@
-"""Adding and removing chains: targets and poles appear where the pose stays as it is.
+"""Adding chains: targets and poles appear where the pose stays as it is.
 
 Plain functions; operators and the command line call them. Nothing is changed where an
 error is raised. This module must not write keys.
@@ -13,14 +13,16 @@ from typing import Any
 import bpy
 from mathutils import Matrix
 
-from .. import carry, chains, dependency, fk_pose, marks, match, posed_chain
+from .. import carry, chains, dependency, marks, match, posed_chain
 from ..chain_setup import ChainSetup
 from ..errors import LimbIKError
-from ..evaluate import Evaluation, evaluate
-from ..session import current_scene, pose_bones
+from ..evaluate import Evaluation
+from ..session import pose_bones
 from ..spaces import PoseState, matrix_to_armature
+from ..this_frame import all_but, evaluated
 from . import chain_plan, controls, leavings
 from .chain_plan import ChainPlan, guess_end_bone, limb_plans
+from .removal import remove_chain
 
 __all__ = [
     "ChainPlan",
@@ -29,8 +31,6 @@ __all__ = [
     "check_armature",
     "guess_end_bone",
     "limb_plans",
-    "read_fk",
-    "remove_chain",
 ]
 
 # What made targets and poles are called after their bone, and their display size as a part of the limb's length.
@@ -89,7 +89,7 @@ def _settled(context: bpy.types.Context, obj: bpy.types.Object, plans: Sequence[
         dependency.rebuild(obj)  # a tip that the driver doesn't name would be taken for a copied bone
         marks.mark(obj)
         _refuse_invalid(obj, tips)
-        run = read_fk(context, obj, tips)
+        run = evaluated(context, only=all_but({(marks.key_of(obj), tip) for tip in tips}))
         return [_place_of(run, obj, tip) for tip in tips]
     except LimbIKError:
         for tip in tips:
@@ -173,17 +173,6 @@ def _refuse_shared(obj: bpy.types.Object, tip: str) -> None:
             raise LimbIKError(f"no chain can end at '{tip}': '{name}' is turned by the chain of '{other.tip}'")
 
 
-def read_fk(context: bpy.types.Context, obj: bpy.types.Object, tips: Sequence[str]) -> Evaluation:
-    """The pose at the current frame with every chain solved but those of ``tips``, which show FK."""
-    depsgraph = context.evaluated_depsgraph_get()
-    rigs = [rig for rig in marks.rigs() if rig.evaluated_get(depsgraph).is_evaluated]
-    own = {(marks.key_of(obj), tip) for tip in tips}
-    every = [(marks.key_of(rig), chain.tip) for rig in rigs for chain in chains.setup_of(rig).chains]
-    others = [link for link in every if link not in own]
-    frame = current_scene().frame_current_final
-    return evaluate(depsgraph, rigs, frame, is_fresh=False, is_forced=True, only=others)
-
-
 def _make_controls(context: bpy.types.Context, obj: bpy.types.Object, plan: ChainPlan, place: _Place) -> None:
     _make_control(context, obj, plan, "target", place.target_arm, place.length)
     if plan.use_pole and place.pole_arm is not None:
@@ -209,55 +198,3 @@ def _make_control(
         setattr(tip, f"limb_ik_{role}_bone", bone)
         setattr(tip, f"limb_ik_{role}_rest", chains.matrix_values(place_arm))
         setattr(tip, f"limb_ik_made_{role}", True)
-
-
-def remove_chain(
-    context: bpy.types.Context,
-    obj: bpy.types.Object,
-    tip: str,
-    *,
-    remove_targets: bool = True,
-    keeps_keys: bool = False,
-) -> None:
-    """Remove a chain: the FK pose comes back, and what set-up made for it goes.
-
-    Args:
-        context: gives view layer and mode.
-        obj: the armature object.
-        tip: name of the bone at which the chain ends.
-        remove_targets: delete targets and poles that were made for it.
-        keeps_keys: leave keys and drivers of its settings and of bones that were made for it.
-
-    Raises:
-        LimbIKError: no chain ends there.
-    """
-    bone: Any = pose_bones(obj).get(tip)
-    if bone is None or bone.limb_ik_solver == 'NONE':
-        raise LimbIKError(f"no chain ends at '{tip}' of '{obj.name}'")
-    made = [
-        (marks.key_of(getattr(bone, f"limb_ik_{role}")), getattr(bone, f"limb_ik_{role}_bone"))
-        for role in ("target", "pole")
-        if getattr(bone, f"limb_ik_made_{role}") and getattr(bone, f"limb_ik_{role}") is not None
-    ]
-    with marks.quiet():
-        fk_pose.restore(obj)
-    carry.reset(bone)
-    if not keeps_keys:
-        leavings.forget_settings(obj, tip)
-    dependency.rebuild(obj)
-    marks.touch(obj)
-    if remove_targets:
-        for link in made:
-            if not _is_used(link):
-                controls.remove(context, obj, link, keeps_keys=keeps_keys)
-    if not dependency.tips_of(obj):
-        leavings.forget_values(obj)
-
-
-def _is_used(link: tuple[marks.Key, str]) -> bool:
-    """Whether another chain reaches for a control."""
-    for rig in marks.rigs():
-        for chain in chains.setup_of(rig).chains:
-            if link in (chain.target_key, chain.pole_key):
-                return True
-    return False
