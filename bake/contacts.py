@@ -15,9 +15,10 @@ from ..rig.chains import ChainSetup, setup_of
 from ..rig.errors import LimbIKError
 from ..solvers import contacts as maths
 from ..solvers.contacts import Span
-from .feet import ARM, LEG, PINNABLE, FootMotion, kinds, pinnable, read_feet_steps, toe_bone, up_axis
+from .feet import ARM, LEG, PINNABLE, FootMotion, kinds, pinnable, toe_bone, up_axis
 from .key_table import Floats
 from .ranges import frames_between
+from .reading_feet import read_feet_steps
 from .steps import Steps, at_once
 
 END, TOE = "END", "TOE"

@@ -24,9 +24,10 @@ from ..solvers.contacts import Floats, Span
 from ..solvers.holding import Held, Path
 from . import use_ik_keys
 from .contacts import END, Contact, Slide, slides
-from .feet import FootMotion, blend_frames, pinnable, read_feet, read_feet_steps
+from .feet import FootMotion, blend_frames, pinnable
 from .plant_work import HeldContact, lead_of, limb_keys, turns_of, write
 from .ranges import frames_between
+from .reading_feet import read_feet, read_feet_steps
 from .steps import Steps, at_once
 from .switch_times import is_on_at
 from .use_ik_keys import OnSpan

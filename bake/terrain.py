@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from mathutils import Matrix, Vector
 
-from ..rig.ground import Ground, Hit
+from ..rig.ground import Ground, Hit, may_move
+from ..rig.sampling import sample
 from ..solvers import grounding, holding, rows
 from ..solvers.contacts import Floats, Span
 from ..solvers.holding import Held
@@ -25,6 +26,15 @@ class Terrain:
 
     ground: Ground
     places: Sequence[Matrix] | None
+
+    @classmethod
+    def over(cls, context: Any, obj: Any, on: Any, frames: Floats) -> Terrain:
+        """An object's surface as it is over the frames of an armature's motion."""
+        surface = Ground(on, context.evaluated_depsgraph_get())
+        if not may_move(on):
+            return cls(surface, None)
+        moments = [float(frame) for frame in frames]
+        return cls(surface, sample(context, [obj], moments, lambda run: run.world(on).copy(), beside=[on]))
 
     def below(self, index: int, point: Floats, from_height: float) -> Hit | None:
         """Where the ground is below a point of the world on a frame, by number; None where there is none."""
