@@ -6,70 +6,21 @@ Reads only. Must not know file formats.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import bpy
 
 from ..rig import compat, nla
-from ..rig.chains import setup_of
 from ..rig.loose import BONE_PATH
 from ..rig.sentences import counted, listed
 from ..rig.session import armature_data
+from .clip import Clip, Part, animation_of, is_armature, whole_frames
 
-# Keys that were seconds in a file are this near to whole frames (float32 seconds, a few thousand frames).
-FRAME_NOISE = 1e-3
 # Names that Blender gives to tracks: no clip's own. Its exporter passes them over, too.
 _DEFAULT_TRACKS = ("NlaTrack", "[Action Stash]")
 # What moves several things by different strips and actions at once.
 MIXTURE = "Animation"
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """What a clip makes of one object, or of one mesh's shape keys. ``slot``: None before Blender 4.4."""
-
-    owner: bpy.types.ID
-    action: bpy.types.Action
-    slot: Any
-
-    @property
-    def curves(self) -> Sequence[bpy.types.FCurve]:
-        """The F-curves of the clip for this owner."""
-        return compat.action_fcurves(self.action, self.slot)
-
-
-@dataclass(frozen=True, slots=True)
-class Clip:
-    """One clip: its name, and its parts. The motion that plays has no part where NLA strips play."""
-
-    name: str
-    parts: tuple[Part, ...]
-
-    @property
-    def is_under_ik(self) -> bool:
-        """Whether IK belongs to the motion and its curves alone are not what is seen."""
-        return any(_has_live_chain(part.owner) or _has_own_settings(part) for part in self.parts)
-
-    def frames(self) -> tuple[int, int] | None:
-        """The whole frames that hold its keys, those of armatures where it has some; None: there are none."""
-        armatures = [part for part in self.parts if is_armature(part.owner)]
-        return whole_frames(
-            tuple(cast(Any, curve.range()))
-            for part in armatures or self.parts
-            for curve in part.curves
-            if len(curve.keyframe_points)
-        )
-
-
-def whole_frames(ranges: Iterable[tuple[float, float]]) -> tuple[int, int] | None:
-    """First and last whole frame around all ranges; None where there are none, or one has no number."""
-    found = list(ranges)
-    if not found or not all(math.isfinite(end) for ends in found for end in ends):
-        return None
-    return math.floor(min(r[0] for r in found) + FRAME_NOISE), math.ceil(max(r[1] for r in found) - FRAME_NOISE)
 
 
 def clips_of(objects: Iterable[bpy.types.Object]) -> tuple[Clip, list[Clip]]:
@@ -104,20 +55,9 @@ def part_named(obj: bpy.types.Object, name: str) -> Part | None:
     if clip is not None:
         return clip.parts[0]
     action = bpy.data.actions.get(name)
-    slots: list[Any] = [None] if action is None or not compat.HAS_SLOTS else list(cast(Any, action).slots)
+    slots: list[Any] = [] if action is None else _slots_for(obj, action)
     fitting = [slot for slot in slots if slot is None or slot.target_id_type in {obj.id_type, 'UNSPECIFIED'}]
-    fitting.sort(key=lambda slot: slot is not None and slot.name_display != obj.name)
-    return None if action is None or not fitting else Part(obj, action, fitting[0])
-
-
-def animation_of(owner: bpy.types.ID) -> bpy.types.AnimData:
-    """The animation data of an owner of a clip's part, all of which have some."""
-    return cast(bpy.types.AnimData, cast(Any, owner).animation_data)
-
-
-def is_armature(owner: bpy.types.ID) -> bool:
-    """Whether an owner of a part is an armature object."""
-    return isinstance(owner, bpy.types.Object) and owner.type == 'ARMATURE'
+    return Part(obj, cast(bpy.types.Action, action), fitting[0]) if fitting else None
 
 
 def left_out(clips: Sequence[Clip], name: str) -> str:
@@ -235,10 +175,14 @@ def _loose(armatures: Sequence[bpy.types.ID], found: dict[str, list[Part]]) -> I
 
 
 def _part_of(obj: bpy.types.ID, action: bpy.types.Action) -> Part | None:
-    """What an action has for an armature: of several slots the one of its name first."""
+    """What an action has for an armature."""
+    return next((part for slot in _slots_for(obj, action) if _fits(part := Part(obj, action, slot))), None)
+
+
+def _slots_for(obj: bpy.types.ID, action: bpy.types.Action) -> list[Any]:
+    """An action's slots, the one of the object's name first; None alone before Blender 4.4."""
     slots: list[Any] = list(cast(Any, action).slots) if compat.HAS_SLOTS else [None]
-    slots.sort(key=lambda slot: slot is not None and slot.name_display != obj.name)
-    return next((part for slot in slots if _fits(part := Part(obj, action, slot))), None)
+    return sorted(slots, key=lambda slot: slot is not None and slot.name_display != obj.name)
 
 
 def _fits(part: Part) -> bool:
@@ -247,13 +191,3 @@ def _fits(part: Part) -> bool:
     moved = {path.removeprefix(BONE_PATH).partition('"]')[0] for path in paths}
     bones = {bpy.utils.escape_identifier(bone.name) for bone in armature_data(cast(Any, part.owner)).bones}
     return 2 * len(moved & bones) > len(moved)
-
-
-def _has_live_chain(owner: bpy.types.ID) -> bool:
-    if not is_armature(owner):
-        return False
-    return any(not chain.is_muted and not chain.problem for chain in setup_of(cast(Any, owner)).chains)
-
-
-def _has_own_settings(part: Part) -> bool:
-    return any(compat.OWN_SETTING in curve.data_path for curve in part.curves)

@@ -22,7 +22,8 @@ from ..rig.session import armature_data, current_scene, current_view_layer
 from ..rig.setting_up.controls import COLLECTION
 from . import gltf_clips
 from .bvh_export import write_bvh
-from .clips import Clip, animation_of, clips_of, owners_of
+from .clip import Clip, animation_of
+from .clips import clips_of, owners_of
 from .gltf_alone import with_lone_clips
 from .gltf_rate import frame_rate
 from .shift import shift_animation

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..rig import channels, compat, nla
 from ..rig.session import current_scene
-from .clips import Clip, Part, animation_of
+from .clip import Clip, Part, animation_of
 from .shift import shift_keys
 from .still_channels import Path, assign, held_still, hold, value_now
 

@@ -14,7 +14,7 @@ import bpy
 from ..rig import compat
 from ..rig.data_paths import bone_path, rotation_path
 from ..rig.session import pose_bones
-from .clips import Clip, Part, animation_of, is_armature
+from .clip import Clip, Part, animation_of, is_armature
 
 Path = tuple[str, int]
 _PLACE = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
