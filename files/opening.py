@@ -20,7 +20,8 @@ import bpy
 from ..rig import compat
 from ..rig.errors import LimbIKError
 from ..rig.session import current_scene
-from . import clip, clips, formats
+from . import clips, formats
+from .clip import whole_frames
 from .quiet import blender_chatter
 from .shift import shift_animation
 
@@ -153,7 +154,7 @@ def motion_range(objects: Iterable[bpy.types.Object]) -> tuple[int, int] | None:
     ranges = [found for obj in objects if (found := compat.animation_range(obj)) is not None]
     if not all(math.isfinite(end) for ends in ranges for end in ends):
         raise LimbIKError("a key of its animation is at no frame: NaN or infinity")
-    return clip.whole_frames(ranges)
+    return whole_frames(ranges)
 
 
 def fit_scene_to_actions(scene: bpy.types.Scene) -> None:

@@ -11,9 +11,6 @@ import pytest
 from limb_ik.bake import contact_markers, contacts, grounding, planting
 from limb_ik.bake.steps import finished
 from limb_ik.cli import entry as cli
-from limb_ik.operators.ground import LIMB_IK_OT_ground
-from limb_ik.operators.in_steps import InSteps
-from limb_ik.operators.plant import LIMB_IK_OT_plant
 
 import rigs
 import walkers
@@ -102,11 +99,6 @@ def test_stopped_while_it_reads_it_changes_nothing(what: str) -> None:
         assert everything(obj) == before
     finished(make[what]())
     assert everything(obj) != before
-
-
-def test_plant_and_ground_go_on_in_steps() -> None:
-    for operator in (LIMB_IK_OT_plant, LIMB_IK_OT_ground):
-        assert issubclass(operator, InSteps)
 
 
 def test_each_is_one_undo_step() -> None:

@@ -6,9 +6,12 @@ from collections.abc import Generator
 from types import SimpleNamespace
 from typing import Any
 
+import bpy
 import pytest
 from limb_ik.operators import in_steps
 from limb_ik.rig.errors import LimbIKError
+
+import walkers
 
 
 class Window:
@@ -106,3 +109,53 @@ def test_leaving_the_dialog_ends_nothing_that_began() -> None:
     window = Window()
     Counting().cancel(window)
     assert window.calls == []
+
+
+RANGE = {"use_range": True, "frame_start": 1, "frame_end": 9}
+REAL: dict[str, dict[str, Any]] = {
+    "match_ik": RANGE,
+    "match_fk": RANGE,
+    "bake": RANGE,
+    "detect_contacts": RANGE,
+    "plant": {**RANGE, "tips": "shin.L"},
+    "ground": {**RANGE, "ground": "Stairs"},
+}
+
+
+def standing_for(name: str, **given: Any) -> Any:
+    """An operator as Blender would make it, but for what Blender gives to it: its settings at their defaults."""
+    operator = getattr(bpy.types, f"LIMB_IK_OT_{name}")
+    bases = tuple(base for base in operator.__bases__ if base is not bpy.types.Operator)
+    stand: Any = type("Stand", bases, dict(vars(operator)))()
+    for setting in getattr(bpy.ops.limb_ik, name).get_rna_type().properties:
+        setattr(stand, setting.identifier, getattr(setting, "default", None))
+    for setting, value in given.items():
+        setattr(stand, setting, value)
+    stand.said = []
+    stand.report = lambda kind, text: stand.said.append((kind, text))
+    stand.properties = SimpleNamespace(is_property_set=given.__contains__)
+    return stand
+
+
+class ShownIn(Window):
+    """Blender's context where it has one, with a window that stands for a real one."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(bpy.context, name) if hasattr(bpy.context, name) else super().__getattr__(name)
+
+
+@pytest.mark.usefixtures("blank", "_one_step_a_slice")
+@pytest.mark.parametrize("name", REAL)
+def test_what_reads_frames_shows_them_and_stops_by_esc(name: str) -> None:
+    obj = walkers.walker(last=30)
+    bpy.ops.limb_ik.add_limbs(armature=obj.name, arms=False)
+    walkers.stairs().name = "Stairs"
+    work, window = standing_for(name, armature=obj.name, **REAL[name]), ShownIn()
+    scenes, actions = len(bpy.data.scenes), len(bpy.data.actions)
+    assert work.begin(window) == {"RUNNING_MODAL"}
+    assert work.modal(window, TIMER) == {"RUNNING_MODAL"}
+    shown = [call[1] for call in window.calls if call[0] == "status_text_set"]
+    assert len(shown) == 1 and shown[0].startswith(f"{work.bl_label}: frame 2 of ")
+    assert work.modal(window, ESC) == {"CANCELLED"}
+    assert work.said == [({"WARNING"}, "Stopped: nothing was changed")]
+    assert (len(bpy.data.scenes), len(bpy.data.actions)) == (scenes, actions)

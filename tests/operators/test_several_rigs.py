@@ -11,7 +11,7 @@ from limb_ik.bake import jobs, match_fk, match_ik
 from limb_ik.bake.baking import bake_steps
 from limb_ik.bake.options import BakeOptions
 from limb_ik.bake.steps import finished
-from limb_ik.operators.match import LIMB_IK_OT_match_fk, LIMB_IK_OT_match_ik
+from limb_ik.operators.match import LIMB_IK_OT_match_fk
 from limb_ik.rig.setting_up import active
 
 import rigs
@@ -227,12 +227,6 @@ def test_ranges_of_their_own(two: list[Any]) -> None:
     assert (report.chains, report.frames, report.armatures) == (2, 3, 2)
     frames = [{frame for points in rigs.keys(obj).values() for frame, _ in points} for obj in two]
     assert frames == [{1.0, 2.0}, {2.0, 7.0, 8.5}]
-
-
-def test_the_operators_go_in_steps() -> None:
-    """They are what the window shows progress of (operators/in_steps.py)."""
-    for operator in (LIMB_IK_OT_match_ik, LIMB_IK_OT_match_fk):
-        assert "InSteps" in [base.__name__ for base in operator.__mro__]
 
 
 def test_a_match_over_frames_asks_for_the_range_first(two: list[Any]) -> None:
