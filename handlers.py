@@ -25,6 +25,7 @@ from .rig import (
     overwritten,
     readouts,
     simulations,
+    staying,
     updates,
     warm_start,
     write,
@@ -35,7 +36,11 @@ from .rig.evaluate import evaluate
 Handler = TypeVar("Handler", bound=Callable[..., None])
 
 
-def _stays(handler: Handler) -> Handler:
+# Session numbers of the rigs that were left as IK posed them before this frame change.
+_stayed: set[int] = set()
+
+
+def _persists(handler: Handler) -> Handler:
     """Blender's mark of a handler that outlives the file; its own decorator has no types."""
     return cast(Handler, persistent(handler))
 
@@ -49,20 +54,33 @@ def _is_held_by(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bool:
     return obj.is_editable and obj.evaluated_get(depsgraph).is_evaluated
 
 
-@_stays
+@_persists
 def frame_change_pre(scene: bpy.types.Scene, *_: Any) -> None:
     """Put FK back, so that what is animated and what is not both evaluate to FK.
 
-    Where all of it is keyed, the animation does.
+    Where all of it is keyed, the animation does; where none of it is, the rig may stay as it is.
     """
+    _stayed.clear()
     if live_pause.is_paused() or not marks.has_any():
         return
     _mend_keys_of_frame_left(scene)
     history.clear()
+    rigs = _rigs_in(scene)
+    if _is_settled(scene):
+        _stayed.update(staying.staying(rigs))
+    else:
+        staying.forget()
     with marks.quiet():
-        for obj in _rigs_in(scene):
-            if not overwritten.is_likely(obj):
+        for obj in rigs:
+            if obj.session_uid not in _stayed and not overwritten.is_likely(obj):
                 fk_pose.restore(obj)
+
+
+def _is_settled(scene: bpy.types.Scene) -> bool:
+    """Whether no edit waits for an update as the frame is left."""
+    layer = bpy.context.view_layer
+    depsgraph = layer.depsgraph if layer is not None and bpy.context.scene == scene else None
+    return depsgraph is not None and not updates.may_matter(depsgraph)
 
 
 def _mend_keys_of_frame_left(scene: bpy.types.Scene) -> None:
@@ -87,7 +105,7 @@ def _rigs_in(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     return [obj for obj in found if obj.name in names]
 
 
-@_stays
+@_persists
 def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Solve this frame and write it; Blender evaluates once more and shows it in the same update."""
     if live_pause.is_paused():
@@ -96,7 +114,8 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
     if not marks.has_any():
         return
     with warm_start.allowed(depsgraph):
-        write.write(evaluate(depsgraph, _held_by(depsgraph), scene.frame_current_final, is_fresh=True))
+        frame = scene.frame_current_final
+        write.write(evaluate(depsgraph, _held_by(depsgraph), frame, is_fresh=True, stayed=_stayed))
     keyed_fk.note_frame(scene)
 
 
@@ -111,12 +130,13 @@ def _notice_rigs_that_came(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgrap
                 marks.mark(obj)
 
 
-@_stays
+@_persists
 def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Solve the rigs again that an edit touched, themselves or in what their chains hang on."""
     if live_pause.is_paused() or not updates.may_matter(depsgraph):
         return
     simulations.forget()
+    staying.forget()
     touched = updates.touched_rigs(depsgraph) if updates.may_touch_rigs(depsgraph) else ()
     if not touched:
         return
@@ -135,7 +155,7 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
         note(obj)
 
 
-@_stays
+@_persists
 def load_post(*_: Any) -> None:
     """A new file: nothing that was remembered holds, and its rigs are solved at once.
 
@@ -155,7 +175,7 @@ def load_post(*_: Any) -> None:
         bpy.context.view_layer.update()
 
 
-@_stays
+@_persists
 def undo_post(*_: Any) -> None:
     """An undo or redo: every reference is invalid and every set-up may be another; solve at the next update."""
     history.clear()

@@ -7,7 +7,7 @@ puts its result into the pose, ``bake/`` into keys.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -134,6 +134,7 @@ def evaluate(
     is_fresh: bool,
     is_forced: bool = False,
     only: Sequence[tuple[marks.Key, str]] | None = None,
+    stayed: Collection[int] = (),
 ) -> Evaluation:
     """Solve every chain of the given armatures that the depsgraph holds.
 
@@ -145,15 +146,16 @@ def evaluate(
             what IK wrote by the store on the original bones.
         is_forced: solve rigs whose ``is_live`` is off, too (bake).
         only: keys and tips of the chains to solve; None for all. The others keep FK.
+        stayed: session numbers of rigs that still are as IK posed them, though the others are fresh.
 
     Raises nothing for a chain that can't be solved: it is ``INVALID`` and costs the others nothing.
     """
     rigs = list(objects)
     try:
-        return _evaluate(depsgraph, rigs, frame, is_fresh, is_forced, only)
+        return _evaluate(depsgraph, rigs, frame, is_fresh, is_forced, only, stayed)
     except ObjectGoneError:  # removed since set-ups were read, and no update told of it
         marks.names_may_have_changed()
-        return _evaluate(depsgraph, rigs, frame, is_fresh, is_forced, only)
+        return _evaluate(depsgraph, rigs, frame, is_fresh, is_forced, only, stayed)
 
 
 def _evaluate(
@@ -163,11 +165,12 @@ def _evaluate(
     is_fresh: bool,
     is_forced: bool,
     only: Sequence[tuple[marks.Key, str]] | None,
+    stayed: Collection[int],
 ) -> Evaluation:
     render = cast(bpy.types.Scene, depsgraph.scene).render
     run = Evaluation(depsgraph, frame, render.fps / render.fps_base, is_fresh)
     for obj in objects:
-        _add_rig(run, obj, is_forced)
+        _add_rig(run, obj, is_forced, is_fresh and obj.session_uid not in stayed)
     done = crowd.solve(run, only)
     if len(done) < sum(len(rig.setup.chains) for rig in run.rigs.values()):
         chains = [(rig, chain) for rig in run.rigs.values() for chain in rig.setup.chains]
@@ -178,7 +181,7 @@ def _evaluate(
     return run
 
 
-def _add_rig(run: Evaluation, obj: bpy.types.Object, is_forced: bool) -> None:
+def _add_rig(run: Evaluation, obj: bpy.types.Object, is_forced: bool, is_fresh: bool) -> None:
     evaluated = obj.evaluated_get(run.depsgraph)
     if not evaluated.is_evaluated or obj.pose is None:
         return
@@ -191,7 +194,7 @@ def _add_rig(run: Evaluation, obj: bpy.types.Object, is_forced: bool) -> None:
         _say_all(run, obj, readouts.Readout(message=reason))
         return
     is_live = is_forced or object_settings(obj).is_live
-    run.rigs[marks.key_of(obj)] = Rig(obj, evaluated, setup, is_fresh=run.is_fresh, is_live=is_live)
+    run.rigs[marks.key_of(obj)] = Rig(obj, evaluated, setup, is_fresh=is_fresh, is_live=is_live)
 
 
 def _note_objects(run: Evaluation, rig: Rig) -> None:

@@ -44,7 +44,7 @@ def needed_by(objects: Iterable[bpy.types.Object]) -> list[bpy.types.ID]:
         block = waiting.pop()
         if block.session_uid not in found:
             found[block.session_uid] = block
-            waiting += _links(block)
+            waiting += linked_by(block)
     return list(found.values())
 
 
@@ -66,7 +66,8 @@ def scene_need(scene: bpy.types.Scene, objects: Iterable[bpy.types.Object]) -> S
     return None
 
 
-def _links(block: bpy.types.ID) -> Iterator[bpy.types.ID]:
+def linked_by(block: bpy.types.ID) -> Iterator[bpy.types.ID]:
+    """The data-blocks that an object, an armature or their drivers look at themselves."""
     if isinstance(block, bpy.types.Object):
         yield from (
             linked for linked in (block.parent, block.data) if isinstance(linked, bpy.types.Object | bpy.types.Armature)

@@ -28,6 +28,28 @@ def is_shown(depsgraph: bpy.types.Depsgraph) -> bool:
     return layer is not None and layer.depsgraph == depsgraph
 
 
+def may_differ(
+    evaluated: bpy.types.Object, original: bpy.types.Object, is_own: bool, seen: Matrices | None = None
+) -> bool:
+    """Whether something animated may have another value in the original.
+
+    Args:
+        is_own: whether this is the depsgraph of the screen.
+        seen: as in ``hold_the_same``.
+    """
+    return _is_animated(original) and not (is_own and hold_the_same(evaluated, original, seen))
+
+
+def _is_animated(obj: bpy.types.Object) -> bool:
+    """Whether anything but our own drivers may animate an object."""
+    animation = obj.animation_data
+    return animation is not None and bool(
+        animation.action is not None
+        or len(animation.nla_tracks)
+        or any(curve.data_path not in dependency.OWN_PATHS for curve in animation.drivers)
+    )
+
+
 def hold_the_same(evaluated: bpy.types.Object, original: bpy.types.Object, seen: Matrices | None = None) -> bool:
     """Whether the original shows the pose and place that were evaluated: only then the depsgraph was copied to it.
 

@@ -52,7 +52,7 @@ def _write_rig(rig: Rig, is_own: bool) -> bool:
         _store(bones[bone], (uid, names[bone], before.modes[bone]), rig.fk[bone], raw, kept)
     if not changed:
         return False
-    if not is_own or not originals.hold_the_same(rig.evaluated, rig.obj):
+    if originals.may_differ(rig.evaluated, rig.obj, is_own):
         originals.copy_animated(rig.evaluated, rig.obj)
     _write_bones(rig, wanted)
     rig.obj.update_tag(refresh={'OBJECT'})

@@ -48,20 +48,22 @@ def read(members: Sequence[Member], fixed: Fixed) -> tuple[Poses, Together]:
     """Poses as they were evaluated, and what writing needs of them."""
     seen = _read_channels(members, fixed)
     kept = stored.read_back(fixed) or _read_stored(members, fixed)
-    is_other = (seen.modes != 0) | (seen.own_modes != 0) | _is_doubtful(seen.evaluated, kept)
+    fk, is_doubtful = _fk_of(members, fixed, seen, kept)
+    is_other = (seen.modes != 0) | (seen.own_modes != 0) | is_doubtful
     others = set(fixed.held_by[is_other[fixed.held]].tolist())
     together = Together(
         fixed=fixed,
         plain={member.uid for number, member in enumerate(members) if number not in others},
+        fk=fk,
         evaluated=seen.evaluated,
         original=seen.original,
-        wanted=seen.evaluated.astype(np.float64),
+        wanted=fk.astype(np.float64),
         is_turned=np.zeros(len(seen.evaluated), np.bool_),
         matrices=seen.matrices,
         had_store=kept.numbers != 0,
         kept=kept.written,
     )
-    turns = _unit(seen.evaluated)
+    turns = _unit(fk)
     for number in others:
         _put_local(turns, members[number], fixed.starts[number])
     columns = seen.matrices.astype(np.float64).reshape(-1, 4, 4).transpose(0, 2, 1)
@@ -100,6 +102,22 @@ def _read_stored(members: Sequence[Member], fixed: Fixed) -> fk_pose.Stores:
         for whole, own in zip(found, fk_pose.read_stores(pose_bones(member.rig.obj)), strict=True):
             whole[row] = own
     return found
+
+
+def _fk_of(members: Sequence[Member], fixed: Fixed, seen: _Channels, kept: fk_pose.Stores) -> tuple[Singles, rows.Mask]:
+    """Raw FK of every bone, and of which it is doubtful.
+
+    It is what was evaluated; where rigs stayed as IK posed them, what is kept while bones hold what was written.
+    """
+    doubtful = _is_doubtful(seen.evaluated, kept)
+    if all(member.rig.is_fresh for member in members):
+        return seen.evaluated, doubtful
+    stayed = np.repeat([not member.rig.is_fresh for member in members], np.diff(fixed.starts))
+    written = np.where(kept.numbers[:, None] == 0, seen.evaluated, kept.written)
+    is_changed = (np.abs(seen.original - written) > fk_pose.SAME_RAW).any(axis=1)
+    is_other = ~np.isin(kept.numbers, (0, fk_pose.MODE_NUMBERS['QUATERNION']))
+    fk = np.where((stayed & (kept.numbers != 0))[:, None], kept.fk, seen.evaluated)
+    return fk, np.where(stayed, is_changed | is_other, doubtful)
 
 
 def _is_doubtful(evaluated: Singles, kept: fk_pose.Stores) -> rows.Mask:

@@ -22,14 +22,15 @@ Modes = NDArray[np.int32]
 class Together(NamedTuple):
     """Rotations of all rigs that are solved together, one row per bone, as ``fixed`` counts them.
 
-    ``plain``: session numbers of rigs of which nothing has to be read bone by bone. ``evaluated``, ``original``:
-    quaternion channels as they are; where the rig is one of those (quaternions only, none of them what IK wrote before)
-    the evaluated ones are FK. ``wanted``: what the solve asks for, where ``is_turned``. ``matrices``: evaluated, column
-    by column. ``had_store``: bones beside which FK was kept, ``kept``: what was written into them with it.
+    ``plain``: session numbers of rigs of which nothing has to be read bone by bone, whose ``fk`` is therefore certain.
+    ``evaluated``, ``original``: quaternion channels as they are. ``wanted``: what the solve asks for, where
+    ``is_turned``. ``matrices``: evaluated, column by column. ``had_store``: bones beside which FK was kept, ``kept``:
+    what was written into them with it.
     """
 
     fixed: Fixed
     plain: set[int]
+    fk: Singles
     evaluated: Singles
     original: Singles
     wanted: Floats
@@ -41,7 +42,7 @@ class Together(NamedTuple):
 
 def put_wanted(together: Together, bones: Numbers, turns: Floats) -> None:
     """Put local rotations (one row per bone) into ``wanted``, on the hemisphere of what they were."""
-    near = together.evaluated[bones].astype(np.float64)
+    near = together.fk[bones].astype(np.float64)
     is_other = (near * turns).sum(axis=1) < 0.0
     together.is_turned[bones] = True
     together.wanted[bones] = np.where(is_other[:, None], -turns, turns)

@@ -60,7 +60,7 @@ def _change_of(together: Together, rigs: Collection[int]) -> _Change:
     # The evaluated pose counts, too: a render of the frame that is shown evaluates FK beside originals that hold IK.
     apart = np.maximum(np.abs(wanted - original), np.abs(wanted - together.evaluated))
     is_changed = is_ours & (apart > fk_pose.SAME_RAW).any(axis=1)
-    is_stored = is_ours & (wanted != together.evaluated).any(axis=1)
+    is_stored = is_ours & (wanted != together.fk).any(axis=1)
     written = np.where(is_changed[:, None], wanted, original).astype(np.float32)
     return _Change(is_ours, is_changed, is_stored, written)
 
@@ -70,7 +70,7 @@ def _keep(bones: Sequence[Any], together: Together, change: _Change, rigs: Colle
     _clear(bones, together.fixed, change.is_ours & ~change.is_stored)
     _store(bones, together, change)
     numbers = np.where(change.is_stored, np.float32(QUATERNION_NUMBER), np.float32(0.0))
-    stored.keep(together.fixed, fk_pose.Stores(numbers, together.evaluated, change.written), rigs)
+    stored.keep(together.fixed, fk_pose.Stores(numbers, together.fk, change.written), rigs)
     history.remember_first(rigs, 'QUATERNION', partial(_first, together, change))
 
 
@@ -82,7 +82,7 @@ def _put(bones: Sequence[Any], together: Together, change: _Change, rigs: Mappin
     for number in changed:
         row, rig = slice(fixed.starts[number], fixed.starts[number + 1] - 1), rigs[uids[number]]
         values, seen = change.written[row], together.matrices[row]
-        if not is_own or not (is_shown[number] or originals.hold_the_same(rig.evaluated, rig.obj, seen)):
+        if not (is_own and is_shown[number]) and originals.may_differ(rig.evaluated, rig.obj, is_own, seen):
             values = _taken_over(rig, bones[number], values, change.is_ours[row])
         write_channel(bones[number], QUATERNION, values.reshape(-1))
         rig.obj.update_tag(refresh={'OBJECT'})
@@ -113,7 +113,7 @@ def _store(bones: Sequence[Any], together: Together, change: _Change) -> None:
     kept = change.is_stored[fixed.held]
     at = fixed.held[kept]
     numbers = np.full(len(at), QUATERNION_NUMBER, np.float32)
-    stores = fk_pose.Stores(numbers, together.evaluated[at], change.written[at]).rows()
+    stores = fk_pose.Stores(numbers, together.fk[at], change.written[at]).rows()
     places = zip(fixed.held_by[kept].tolist(), fixed.held_bones[kept].tolist(), strict=True)
     for (rig, number), store in zip(places, stores.tolist(), strict=True):
         bones[rig][number].limb_ik_store = store
@@ -123,7 +123,7 @@ def _first(together: Together, change: _Change, uid: int) -> dict[str, tuple[Raw
     """By bone name, the FK and the written values that a rig's bones keep."""
     number = list(together.fixed.columns).index(uid)
     start, after = together.fixed.starts[number : number + 2]
-    names, fk = together.fixed.columns[uid][0].names, together.evaluated
+    names, fk = together.fixed.columns[uid][0].names, together.fk
     at = (np.flatnonzero(change.is_stored[start:after]) + start).tolist()
     return {names[row - start]: (tuple(fk[row].tolist()), tuple(change.written[row].tolist())) for row in at}
 
