@@ -12,7 +12,7 @@ from typing import Any, cast
 import bpy
 
 from ..rig import compat, nla
-from ..rig.loose import BONE_PATH
+from ..rig.data_paths import split_bone_path
 from ..rig.sentences import counted, listed
 from ..rig.session import armature_data
 from .clip import Clip, Part, animation_of, is_armature, whole_frames
@@ -187,7 +187,6 @@ def _slots_for(obj: bpy.types.ID, action: bpy.types.Action) -> list[Any]:
 
 def _fits(part: Part) -> bool:
     """Whether most of the bones that it moves are its armature's."""
-    paths = [curve.data_path for curve in part.curves if curve.data_path.startswith(BONE_PATH)]
-    moved = {path.removeprefix(BONE_PATH).partition('"]')[0] for path in paths}
-    bones = {bpy.utils.escape_identifier(bone.name) for bone in armature_data(cast(Any, part.owner)).bones}
-    return 2 * len(moved & bones) > len(moved)
+    moved = {name for curve in part.curves if (name := split_bone_path(curve.data_path)[0])}
+    bones = armature_data(cast(Any, part.owner)).bones
+    return 2 * sum(name in bones for name in moved) > len(moved)

@@ -13,8 +13,7 @@ from typing import Any
 import bpy
 
 from . import dependency, hanging, marks
-
-BONE_PATH = 'pose.bones["'
+from .data_paths import split_bone_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,21 +55,15 @@ def _of_constraints(bone: Any) -> Iterator[Loose]:
 
 def _of_drivers(obj: Any, bone_names: set[str]) -> Iterator[Loose]:
     for curve in obj.animation_data.drivers if obj.animation_data else ():
-        owner = _bone_of(curve.data_path)
+        owner = split_bone_path(curve.data_path)[0]
         if curve.mute or curve.data_path in dependency.OWN_PATHS or (owner and owner not in bone_names):
             continue
         for variable in curve.driver.variables:
             for target in variable.targets:
-                bone = target.bone_target if variable.type != 'SINGLE_PROP' else _bone_of(target.data_path)
+                bone = target.bone_target if variable.type != 'SINGLE_PROP' else split_bone_path(target.data_path)[0]
                 if isinstance(target.id, bpy.types.Object) and bone:
                     text = _text(f"'{owner or obj.name}'", f"a driver of {curve.data_path.rpartition('.')[2]}")
                     yield Loose(marks.key_of(target.id), bone, text)
-
-
-def _bone_of(path: str) -> str:
-    """Name of the bone that a data path begins with; empty where it begins with none."""
-    head, found, rest = path.partition(BONE_PATH)
-    return bpy.utils.unescape_identifier(rest.partition('"]')[0]) if found and not head else ""
 
 
 def _text(who: str, how: str) -> str:

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import channels, dependency
+from .data_paths import BONES
 from .raw_pose import write_channel
 from .session import pose_bones
 
 BONE_CHANNELS = {"location": 3, "scale": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4}
 Matrices = NDArray[np.float32]
-BONE_PREFIX = 'pose.bones["'
 
 
 def is_shown(depsgraph: bpy.types.Depsgraph) -> bool:
@@ -82,7 +82,7 @@ def copy_animated(evaluated: bpy.types.Object, original: bpy.types.Object) -> No
 
 
 def _is_bone_channel(path: str) -> bool:
-    return path.startswith(BONE_PREFIX) and path.rpartition('"].')[2] in BONE_CHANNELS
+    return path.startswith(BONES) and path.rpartition('"].')[2] in BONE_CHANNELS
 
 
 def _copy_bone_channels(source: Any, goal: Any) -> None:

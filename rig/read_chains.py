@@ -17,6 +17,7 @@ from ..solvers.bend_plane import rest_bend_axis
 from . import chain_problems, constrained, dependency, fk_pose, marks
 from .bone_rows import row_of
 from .chain_setup import AXES, ChainSetup, RigSetup, limits_of, matrix_from
+from .data_paths import split_bone_path
 from .loose import loose_of
 from .rest_bones import rest_bones
 from .session import pose_bones
@@ -62,10 +63,9 @@ def _driven_bones(obj: bpy.types.Object, index: dict[str, int]) -> frozenset[int
         return frozenset()
     found = set()
     for curve in obj.animation_data.drivers:
-        head, bracket, rest = curve.data_path.partition('pose.bones["')
-        name, _, channel = rest.rpartition('"].')
-        if not head and bracket and channel.startswith("rotation_") and not curve.mute:
-            found.add(index.get(bpy.utils.unescape_identifier(name), -1))
+        name, channel = split_bone_path(curve.data_path)
+        if channel.startswith("rotation_") and not curve.mute:
+            found.add(index.get(name, -1))
     return frozenset(found - {-1})
 
 
