@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..rig import constrained, fk_pose, marks, posed_chain
+from ..rig import constrained, fk_pose, marks, match, posed_chain
 from ..rig.bone_rows import line_above
 from ..rig.chains import ChainSetup, setup_of
-from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation, Rig
 from ..solvers import rotations
 from ..solvers.chain import Status
@@ -121,17 +120,9 @@ def reader(works: Sequence[BakeWork], rows: Sequence[Sequence[Row]]) -> Callable
     Raises (the function):
         LimbIKError: an armature is in rest position, in edit mode or in no visible scene.
     """
-    keys_of = [marks.key_of(work.obj) for work in works]
 
     def read(run: Evaluation) -> list[Reading]:
-        found = []
-        for key, work, own in zip(keys_of, works, rows, strict=True):
-            rig = run.rigs.get(key)
-            if rig is None:
-                reason = next((one.message for (of, _), one in run.readouts.items() if of == key), "")
-                raise LimbIKError(f"'{work.obj.name}' has no pose to read: {reason or 'it is in no visible scene'}")
-            found.append(_read(run, rig, work, own))
-        return found
+        return [_read(run, match.rig_of(run, work.obj), work, own) for work, own in zip(works, rows, strict=True)]
 
     return read
 

@@ -6,7 +6,6 @@ Reads frames only; nothing is keyed or changed here. Space: world.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -118,15 +117,14 @@ def _read(run: Evaluation, rig: Rig, chain: ChainSetup, toe: str | None) -> _See
     assert chain.target_key is not None  # a chain without is a problem, which chains_named refuses
     posed, world = posed_chain.read_chain(rig.state, chain), run.world(rig.obj)
     tip = rig.state.bones[chain.bones[-1]]
-    heads = [joint.head for joint in posed.joints]
-    length = sum((b - a).length for a, b in pairwise([*heads, posed.end])) * posed_chain.world_scale(rig.state)
+    length = posed_chain.length_of(posed) * posed_chain.world_scale(rig.state)
     end_bone = chain.end if chain.end >= 0 else chain.bones[-1]
     target, above = run.linked_world(chain.target_key).copy(), _above(run, chain.target_key)
     pole = chain.pole_key if chain.solver in solve_chain.POLE_DIRECTIONS else None
     if chain.target_space == 'FK':
         _refuse_moved(chain, world, target, None if pole is None else run.linked_world(pole), length)
     return _Seen(
-        roots=world @ heads[0],
+        roots=world @ posed.joints[0].head,
         ends=world @ posed.end,
         turns=rotations.multiply(rotations.from_matrix(world), rig.state.rotation(end_bone)),
         lengths=length,

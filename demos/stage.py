@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import bpy
 from mathutils import Vector
 
 from ..rig.bone_rows import row_of
+from ..rig.posed_chain import length_along
 from ..rig.session import current_scene, evaluated, pose_bones
 from ..rig.setting_up.setup import ChainPlan, add_chain
 from .figure import BALL, Colour, hang, material_of, sphere
@@ -77,7 +77,7 @@ def length_of(obj: bpy.types.Object, tip: str) -> float:
     heads = [one.bone.head_local for one in row_of(bone)[::-1]]
     end = bone.limb_ik_end_bone
     heads.append(pose_bones(obj)[end].bone.head_local if end else bone.bone.tail_local)
-    return float(sum((after - before).length for before, after in pairwise(heads)))
+    return length_along(heads)
 
 
 def end_missed(obj: bpy.types.Object, tip: str) -> float:

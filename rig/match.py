@@ -7,9 +7,7 @@ so its track is as smooth as the motion. This module must not write keys.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import bpy
@@ -21,15 +19,16 @@ from . import fk_pose, marks, posed_chain, solve_chain
 from .chains import ChainSetup
 from .errors import LimbIKError
 from .evaluate import Evaluation, Rig
+from .spaces import basis_at
 
+# Solvers that softness and the largest reach hold back.
 HELD_BACK = {'TWO_BONE', 'LEG', 'FABRIK'}
-"""Solvers that softness and the largest reach hold back."""
+# Part of the length by which FK may be straighter than allowed: the rounding of float32 joints.
 STRAIGHT = 1e-6
-"""Part of the length by which FK may be straighter than allowed: the rounding of float32 joints."""
+# Softnesses beyond where softening begins; from there on the end is 5e-5 of a softness from the longest reach.
 FURTHEST = 10.0
-"""Softnesses beyond where softening begins; from there on the end is 5e-5 of a softness from the longest reach."""
-
-
+# A limb this much shorter than at rest has been collapsed into a point by its animation; nothing can be matched there.
+COLLAPSED = 1e-3
 # They carry what they hold like a parent: its own channels still say where in there it is.
 CARRYING_CONSTRAINTS = {'CHILD_OF', 'ARMATURE'}
 
@@ -48,14 +47,6 @@ class Match:
     is_held_back: bool = False
 
 
-# A limb this much shorter than at rest has been collapsed into a point by its animation; nothing can be matched there.
-COLLAPSED = 1e-3
-
-
-def _length(points: Sequence[Vector]) -> float:
-    return sum((b - a).length for a, b in pairwise(points))
-
-
 def matched(run: Evaluation, rig: Rig, chain: ChainSetup) -> Match:
     """Where target and pole have to be so that the chain gives the pose that the state has now (FK).
 
@@ -65,8 +56,8 @@ def matched(run: Evaluation, rig: Rig, chain: ChainSetup) -> Match:
     if problem := posed_chain.scale_problem(rig.state, chain):
         raise LimbIKError(f"'{chain.tip}' of '{rig.obj.name}': {problem}")
     posed = posed_chain.read_chain(rig.state, chain)
-    length = _length((*(joint.head for joint in posed.joints), posed.end))
-    if length <= COLLAPSED * _length(posed.rest_heads):
+    length = posed_chain.length_of(posed)
+    if length <= COLLAPSED * posed_chain.length_along(posed.rest_heads):
         raise LimbIKError(f"the limb that ends at '{chain.tip}' of '{rig.obj.name}' is collapsed to zero length")
     world = run.world(rig.obj)
     has_pole = chain.solver in solve_chain.POLE_DIRECTIONS
@@ -136,7 +127,8 @@ def control_channels(evaluated: Any, bone_name: str, matrix_world: Matrix) -> Ch
     owner: Any = evaluated.pose.bones[bone_name] if bone_name else evaluated
     local = _local_matrix(evaluated, bone_name, matrix_world)
     near = fk_pose.read_raw(owner)
-    place, turn = local.translation, rotations.from_matrix(local)
+    place: Any = local.translation
+    turn = rotations.from_matrix(local)
     if not bone_name:  # an object's channels come on top of its deltas
         place = place - owner.delta_location
         turn = rotations.multiply(rotations.conjugate(_delta_rotation(owner)), turn)
@@ -163,19 +155,11 @@ def held_by(obj: Any, bone_name: str) -> str:
     return "a driver" if any(curve.data_path in wanted and not curve.mute for curve in drivers) else ""
 
 
-def _local_matrix(evaluated: Any, bone_name: str, matrix_world: Matrix) -> Any:
+def _local_matrix(evaluated: Any, bone_name: str, matrix_world: Matrix) -> Matrix:
     if not bone_name:
         above = evaluated.matrix_world @ evaluated.matrix_basis.inverted_safe()
-        return above.inverted_safe() @ matrix_world
-    bone = evaluated.pose.bones[bone_name]
-    in_armature = evaluated.matrix_world.inverted_safe() @ matrix_world
-    rest = bone.bone.matrix_local
-    if bone.parent is None:
-        return bone.bone.convert_local_to_pose(in_armature, rest, invert=True)
-    parent = bone.parent
-    return bone.bone.convert_local_to_pose(
-        in_armature, rest, parent_matrix=parent.matrix, parent_matrix_local=parent.bone.matrix_local, invert=True
-    )
+        return Matrix(above.inverted_safe() @ matrix_world)
+    return basis_at(evaluated.pose.bones[bone_name], evaluated.matrix_world.inverted_safe() @ matrix_world)
 
 
 def owner_of(obj: Any, bone_name: str) -> Any:

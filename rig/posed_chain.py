@@ -5,6 +5,7 @@ Shared by the solve, match and the bake. This module must not solve or write to 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any, cast
 
@@ -57,6 +58,16 @@ def read_chain(state: PoseState, chain: ChainSetup) -> Chain:
     return Chain(joints, end_point(state, chain), bend_axis, rest_heads(state, chain))
 
 
+def length_along(points: Iterable[Vector]) -> float:
+    """Length of a line through points."""
+    return sum((b - a).length for a, b in pairwise(points))
+
+
+def length_of(posed: Chain) -> float:
+    """Length of a chain from joint to joint and on to its end."""
+    return length_along((*(joint.head for joint in posed.joints), posed.end))
+
+
 def end_point(state: PoseState, chain: ChainSetup) -> Vector:
     """What has to reach the target: the end bone's head, else the tip's tail; armature space."""
     return (state.head(chain.end) if chain.end >= 0 else state.tail(chain.bones[-1])).copy()
@@ -69,9 +80,7 @@ def matched_point(chain: ChainSetup, posed: Chain) -> Vector:
     """
     if chain.solver != 'LOOK_AT':
         return posed.end
-    points = [*(joint.head for joint in posed.joints), posed.end]
-    size = sum((b - a).length for a, b in pairwise(points))
-    return posed.joints[-1].head + posed.joints[-1].fk @ chain.look_axis * (LOOK_AHEAD * size)
+    return posed.joints[-1].head + posed.joints[-1].fk @ chain.look_axis * (LOOK_AHEAD * length_of(posed))
 
 
 def rest_heads(state: PoseState, chain: ChainSetup) -> tuple[Vector, ...]:

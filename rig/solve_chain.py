@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 import bpy
@@ -22,7 +21,17 @@ from . import channels, live_ground, marks, uneven_scale, warm_start
 from .chains import ChainSetup, RigSetup
 from .data_paths import setting_path
 from .joint_words import with_bone_names
-from .posed_chain import end_point, is_uneven, local_rotations, matched_point, read_chain, scale_problem, world_scale
+from .posed_chain import (
+    end_point,
+    is_uneven,
+    length_along,
+    length_of,
+    local_rotations,
+    matched_point,
+    read_chain,
+    scale_problem,
+    world_scale,
+)
 from .readouts import IDLE, Readout
 from .spaces import matrix_to_armature, orientation, to_armature
 
@@ -98,7 +107,7 @@ def _solution(
 def _as_held(rig: Rig, chain: ChainSetup, solution: Solution, turns: dict[int, Quat], goal: Goal) -> Solution:
     """The solution with what is missed at full weight, where drivers hold bones that the solver would have turned."""
     heads = [rig.state.head(bone).copy() for bone in chain.turned]
-    length = sum((b - a).length for a, b in pairwise([*heads, end_point(rig.state, chain)]))
+    length = length_along([*heads, end_point(rig.state, chain)])
     for bone, rotation in turns.items():
         rig.state.turn(bone, rotation)
     missed = (goal.target - end_point(rig.state, chain)).length
@@ -158,11 +167,10 @@ def fk_pole_point(chain: ChainSetup, posed: Chain, pole_angle: float = 0.0) -> V
 
     Space: armature. ``pole_angle``: the chain's extra turn, which the place makes up for.
     """
-    joints = [joint.head for joint in posed.joints]
-    length = sum((b - a).length for a, b in zip(joints, [*joints[1:], posed.end], strict=True))
-    line = posed.end - joints[0]
+    root = posed.joints[0].head
+    line = posed.end - root
     side = Quaternion(line.normalized(), -pole_angle) @ POLE_DIRECTIONS[chain.solver](posed)
-    return joints[0].lerp(posed.end, 0.5) + side * length
+    return root.lerp(posed.end, 0.5) + side * length_of(posed)
 
 
 def turns_end(rig: Rig, chain: ChainSetup) -> bool:

@@ -141,6 +141,19 @@ class PoseState:
         return self.new(bone) @ Vector((0.0, self.bones[bone].bone.length, 0.0))
 
 
+def basis_at(pose_bone: Any, matrix_arm: Matrix) -> Matrix:
+    """The bone's own channels (Blender's ``matrix_basis``) that put it at a place, its parent being where it is."""
+    rest, parent = pose_bone.bone, pose_bone.parent
+    if parent is None:
+        return Matrix(rest.convert_local_to_pose(matrix_arm, rest.matrix_local, invert=True))
+    above, rest_above = parent.matrix, parent.bone.matrix_local
+    return Matrix(
+        rest.convert_local_to_pose(
+            matrix_arm, rest.matrix_local, parent_matrix=above, parent_matrix_local=rest_above, invert=True
+        )
+    )
+
+
 def orientation(matrix: Matrix) -> Quat | None:
     """The rotation of a matrix; None where a scale of zero leaves it none."""
     try:

@@ -15,7 +15,7 @@ from mathutils import Vector
 from ..solvers.chain import Chain, Goal, Solution, Status
 from ..solvers.rotations import Quat
 from .chains import ChainSetup
-from .posed_chain import end_point, local_rotations, read_chain
+from .posed_chain import end_point, length_of, local_rotations, read_chain
 from .spaces import PoseState
 
 # With one axis twice the others about ten steps are needed.
@@ -51,8 +51,7 @@ def solve(
         missed = goal.target - end_point(state, chain)
         if missed.length < least:
             best, least = (solution, full), missed.length
-        length = sum((b.head - a.head).length for a, b in zip(posed.joints, posed.joints[1:], strict=False))
-        length += (posed.end - posed.joints[-1].head).length
+        length = length_of(posed)
         if missed.length <= AIM * length:
             break
         part = _next_part(part, before, missed)

@@ -14,6 +14,7 @@ from typing import Any
 from mathutils import Matrix, Vector
 
 from ..rig import chains, compat, marks
+from ..rig.posed_chain import length_along
 from ..rig.setting_up import active, select_controls
 from . import overlay_shapes as shapes
 from .overlay_shapes import Part, Shape
@@ -85,7 +86,7 @@ def of_chain(obj: Any, tip: str) -> tuple[list[Shape], list[Note]]:
     if not turned or bone.limb_ik_mute or bone.limb_ik_status == 'INVALID':
         return [], []
     joints = _joints_world(obj, bone, turned)
-    length = sum((b - a).length for a, b in pairwise(joints))
+    length = length_along(joints)
     found = [*_limb(bone, joints), *_controls(bone, joints, length)]
     if bone.limb_ik_use_limits:
         found += _limits(obj, turned, joints)

@@ -6,14 +6,13 @@ Must not add chains or touch constraints.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
-
-from mathutils import Matrix
 
 from ...solvers import rotations
 from .. import chains, fk_pose, marks
 from ..bone_rows import row_up
+from ..posed_chain import length_along
+from ..spaces import basis_at
 from .chain_plan import ChainPlan
 
 # A bend whose normal is shorter than this (0.06°) has no direction to keep as the hinge.
@@ -31,7 +30,7 @@ def miss(obj: Any, posed: Any, plan: ChainPlan, constraint: Any) -> str:
     bones = [posed.pose.bones[bone.name] for bone in row(obj, plan)]
     end = posed.pose.bones[plan.end_bone].head if plan.end_bone else bones[0].tail
     joints = [*(posed.matrix_world @ bone.head for bone in reversed(bones)), posed.matrix_world @ end]
-    total = sum((b - a).length for a, b in pairwise(joints))
+    total = length_along(joints)
     away = (joints[-1] - place).length
     if plan.solver == 'LOOK_AT' or away <= FAR * total or (place - joints[0]).length > total:
         return ""
@@ -50,24 +49,9 @@ def seen_rotations(obj: Any, evaluated: Any, plans: Sequence[ChainPlan]) -> dict
     for plan in plans:
         for bone in row(obj, plan):
             posed = evaluated.pose.bones[bone.name]
-            local = rotations.from_matrix(_local(posed))
+            local = rotations.from_matrix(basis_at(posed, posed.matrix))
             found[bone.name] = fk_pose.to_raw(local, bone.rotation_mode, fk_pose.read_raw(bone))
     return found
-
-
-def _local(posed: Any) -> Matrix:
-    rest, parent = posed.bone, posed.parent
-    if parent is None:
-        return Matrix(rest.convert_local_to_pose(posed.matrix, rest.matrix_local, invert=True))
-    return Matrix(
-        rest.convert_local_to_pose(
-            posed.matrix,
-            rest.matrix_local,
-            parent_matrix=parent.matrix,
-            parent_matrix_local=parent.bone.matrix_local,
-            invert=True,
-        )
-    )
 
 
 def with_hinge(evaluated: Any, plan: ChainPlan) -> ChainPlan:

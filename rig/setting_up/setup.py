@@ -14,11 +14,10 @@ import bpy
 from mathutils import Matrix
 
 from .. import carry, chains, dependency, marks, match, posed_chain
-from ..chain_setup import ChainSetup
 from ..errors import LimbIKError
 from ..evaluate import Evaluation
 from ..session import pose_bones
-from ..spaces import PoseState, matrix_to_armature
+from ..spaces import matrix_to_armature
 from ..this_frame import all_but, evaluated
 from . import chain_plan, controls, leavings
 from .chain_plan import ChainPlan, guess_end_bone, limb_plans
@@ -105,18 +104,13 @@ def _place_of(run: Evaluation, obj: bpy.types.Object, tip: str) -> _Place:
     rig = match.rig_of(run, obj)
     found = match.matched(run, rig, chain)
     pole = None if found.pole_world is None else _unscaled(rig.state.world, found.pole_world)
-    return _Place(_unscaled(rig.state.world, found.target_world), pole, _length(rig.state, chain))
+    length = posed_chain.length_of(posed_chain.read_chain(rig.state, chain))
+    return _Place(_unscaled(rig.state.world, found.target_world), pole, length)
 
 
 def _unscaled(world: Matrix, matrix_world: Matrix) -> Matrix:
     place_arm = matrix_to_armature(world, matrix_world)
     return Matrix.LocRotScale(place_arm.translation, place_arm.to_quaternion(), None)
-
-
-def _length(state: PoseState, chain: ChainSetup) -> float:
-    posed = posed_chain.read_chain(state, chain)
-    heads = [joint.head for joint in posed.joints]
-    return sum((b - a).length for a, b in zip(heads, [*heads[1:], posed.end], strict=True))
 
 
 def check_armature(obj: bpy.types.Object | None) -> None:
