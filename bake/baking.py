@@ -20,9 +20,9 @@ from ..rig.data_paths import rotation_path
 from ..rig.errors import LimbIKError
 from ..rig.session import pose_bones
 from ..rig.setting_up import removal
+from ..solvers.arrays import Floats
 from . import keyed, keys, parts
 from .few_keys import FewKeys, few_keys
-from .key_table import Floats
 from .options import BakeOptions, BakeReport
 from .plan import all_frames, checked_works
 from .reading import BakeWork, Reading, rotation_table, rows_of

@@ -10,9 +10,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ..solvers.arrays import Floats
 
 THIRD = 1.0 / 3.0
 

@@ -12,15 +12,12 @@ from typing import cast
 
 import numpy as np
 
-from .reduce import Fit, Floats, evaluate, fit, sample_frames
+from ..solvers.arrays import Floats
+from .quaternions import NO_LENGTH, NO_TURN, conjugate, product, rotated, to_quaternions, unit
+from .reduce import Fit, evaluate, fit, sample_frames
 from .segment import MissFunction, lengths
 
 ErrorFunction = Callable[[Floats], Floats]
-
-_AXES = "XYZ"
-_NO_TURN = (1.0, 0.0, 0.0, 0.0)
-# Shorter quaternions and axes have no direction; Blender too takes them for no turn.
-_NO_LENGTH = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +47,17 @@ def reshaped(motion: ChainMotion, values: Sequence[Floats]) -> ChainMotion:
     """The motion that a chain has with other rotation channels (as ``values`` of the motion)."""
     count = len(motion.heads)
     heads, frames = motion.heads.astype(np.float64), motion.frames.astype(np.float64).copy()
-    steps, turn = np.diff(heads, axis=1), np.tile(_NO_TURN, (count, 1))
+    steps, turn = np.diff(heads, axis=1), np.tile(NO_TURN, (count, 1))
     carried = [(bone, points - heads[:, None, bone]) for bone, points in motion.carried]
     found: list[tuple[int, Floats]] = []
     for i, (before, after, mode) in enumerate(zip(motion.values, values, motion.modes, strict=True)):
-        frame = _unit(frames[:, i], _NO_TURN)
-        frames[:, i] = _product(turn, frame) if motion.follows_parent[i] else frame
-        old, new = _product(frame, to_quaternions(before, mode)), _product(frames[:, i], to_quaternions(after, mode))
-        turn = _product(new, _conjugate(old))
-        heads[:, i + 1] = heads[:, i] + _rotated(turn, steps[:, i])
+        frame = unit(frames[:, i], NO_TURN)
+        frames[:, i] = product(turn, frame) if motion.follows_parent[i] else frame
+        old, new = product(frame, to_quaternions(before, mode)), product(frames[:, i], to_quaternions(after, mode))
+        turn = product(new, conjugate(old))
+        heads[:, i + 1] = heads[:, i] + rotated(turn, steps[:, i])
         for arms in (arms for bone, arms in carried if bone == i):
-            points = [heads[:, i] + _rotated(turn, arms[:, point]) for point in range(arms.shape[1])]
+            points = [heads[:, i] + rotated(turn, arms[:, point]) for point in range(arms.shape[1])]
             found.append((i, np.stack(points, axis=1)))
     return replace(motion, heads=heads, frames=frames, values=tuple(values), carried=tuple(found))
 
@@ -76,8 +73,8 @@ def chain_misses(motion: ChainMotion, side: float = 0.0) -> MissFunction:
     parents that are scaled unevenly the miss is approximate.
     """
     wanted = [to_quaternions(rows, mode) for rows, mode in zip(motion.values, motion.modes, strict=True)]
-    frames = [_unit(motion.frames[:, i].astype(np.float64), _NO_TURN) for i in range(len(wanted))]
-    back = [_product(_conjugate(q), _conjugate(frame)) for q, frame in zip(wanted, frames, strict=True)]
+    frames = [unit(motion.frames[:, i].astype(np.float64), NO_TURN) for i in range(len(wanted))]
+    back = [product(conjugate(q), conjugate(frame)) for q, frame in zip(wanted, frames, strict=True)]
     splits = np.cumsum([rows.shape[1] for rows in motion.values])[:-1]
     heads = motion.heads.astype(np.float64)  # mathutils gives numpy 32 bits in Blender 5.3
     steps = np.diff(heads, axis=1)
@@ -86,11 +83,11 @@ def chain_misses(motion: ChainMotion, side: float = 0.0) -> MissFunction:
 
     def misses(candidate: Floats, first: int) -> Floats:
         part = slice(first, first + len(candidate))
-        turn, miss = np.tile(_NO_TURN, (len(candidate), 1)), np.zeros((len(candidate), 3))
+        turn, miss = np.tile(NO_TURN, (len(candidate), 1)), np.zeros((len(candidate), 3))
         found = []
         for i, rows in enumerate(np.split(candidate, splits, axis=1)):
-            own = _product(frames[i][part], _product(to_quaternions(rows, motion.modes[i]), back[i][part]))
-            turn = _product(turn, own) if motion.follows_parent[i] else own
+            own = product(frames[i][part], product(to_quaternions(rows, motion.modes[i]), back[i][part]))
+            turn = product(turn, own) if motion.follows_parent[i] else own
             for arms in (arms[part] for bone, arms in carried if bone == i):
                 found += [miss + _swept(turn, arms[:, point]) for point in range(arms.shape[1])]
             miss = miss + _swept(turn, steps[part, i])
@@ -113,7 +110,7 @@ def chain_error(motion: ChainMotion) -> ErrorFunction:
 
 def _swept(turn: Floats, arms: Floats) -> Floats:
     """What a turn adds to the ends of arms."""
-    return _rotated(turn, arms) - arms
+    return rotated(turn, arms) - arms
 
 
 def _beside(steps: Floats, part: float) -> Floats:
@@ -121,7 +118,7 @@ def _beside(steps: Floats, part: float) -> Floats:
     length = float(np.linalg.norm(steps, axis=2).sum(axis=1).mean())
     axes = np.eye(3)[np.abs(steps).argmin(axis=2)]
     across = np.cross(steps, axes)
-    arms = part * length * across / np.maximum(np.linalg.norm(across, axis=2, keepdims=True), _NO_LENGTH)
+    arms = part * length * across / np.maximum(np.linalg.norm(across, axis=2, keepdims=True), NO_LENGTH)
     return cast(Floats, arms)
 
 
@@ -156,49 +153,3 @@ def _misses_of(misses: MissFunction, shown: Floats, columns: slice) -> MissFunct
         return misses(whole, first)
 
     return of_columns
-
-
-def to_quaternions(values: Floats, rotation_mode: str) -> Floats:
-    """Unit quaternions (w x y z) of rotation channels in one of Blender's modes.
-
-    Units: radians. Undefined input: quaternions and axes without length mean no turn.
-    """
-    if rotation_mode == 'QUATERNION':
-        return _unit(values, _NO_TURN)
-    if rotation_mode == 'AXIS_ANGLE':
-        half, axes = values[:, :1] / 2.0, _unit(values[:, 1:], (0.0, 1.0, 0.0))
-        return np.hstack((np.cos(half), np.sin(half) * axes))
-    turns = [_about_axis(values[:, _AXES.index(axis)], _AXES.index(axis)) for axis in rotation_mode]
-    return _product(turns[2], _product(turns[1], turns[0]))
-
-
-def _about_axis(angles: Floats, axis: int) -> Floats:
-    turns = np.zeros((len(angles), 4))
-    turns[:, 0], turns[:, 1 + axis] = np.cos(angles / 2.0), np.sin(angles / 2.0)
-    return turns
-
-
-def _unit(rows: Floats, fallback: Sequence[float]) -> Floats:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.where(lengths > _NO_LENGTH, rows / np.maximum(lengths, _NO_LENGTH), fallback)
-
-
-def _conjugate(q: Floats) -> Floats:
-    return q * (1.0, -1.0, -1.0, -1.0)
-
-
-def _product(p: Floats, q: Floats) -> Floats:
-    a, b, c, d = p.T
-    e, f, g, h = q.T
-    rows = (
-        a * e - b * f - c * g - d * h,
-        a * f + b * e + c * h - d * g,
-        a * g - b * h + c * e + d * f,
-        a * h + b * g - c * f + d * e,
-    )
-    return np.array(rows).T
-
-
-def _rotated(q: Floats, vectors: Floats) -> Floats:
-    pure = np.column_stack((np.zeros(len(vectors)), vectors))
-    return _product(_product(q, pure), _conjugate(q))[:, 1:]

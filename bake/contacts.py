@@ -14,9 +14,9 @@ from ..rig import compat
 from ..rig.chains import ChainSetup, setup_of
 from ..rig.errors import LimbIKError
 from ..solvers import contacts as maths
+from ..solvers.arrays import Floats
 from ..solvers.contacts import Span
 from .feet import ARM, LEG, PINNABLE, FootMotion, kinds, pinnable, toe_bone, up_axis
-from .key_table import Floats
 from .ranges import frames_between
 from .reading_feet import read_feet_steps
 from .steps import Steps, at_once
@@ -99,9 +99,7 @@ def detect_steps(
     if frames is None and compat.animation_range(obj) is None:
         raise LimbIKError(f"'{obj.name}' has no animation to find contacts in")
     chains = chosen(obj, tips, hands=hands)
-    feet = yield from read_feet_steps(
-        context, obj, chains, frames_between(context, obj, None, None) if frames is None else frames
-    )
+    feet = yield from read_feet_steps(context, obj, chains, frames_between(context, obj) if frames is None else frames)
     return found_in(context, obj, feet, speed=speed, shortest_s=shortest_s)
 
 

@@ -9,7 +9,7 @@ from typing import cast
 
 import numpy as np
 
-from .key_table import Floats
+from ..solvers.arrays import Floats
 
 # Below this |sin(angle / 2)| an axis-angle's axis is rounding noise.
 _NO_AXIS = 1e-6

@@ -20,8 +20,9 @@ from ..rig.data_paths import bone_path
 from ..rig.evaluate import Evaluation
 from ..rig.session import object_at
 from ..solvers import rotations
+from ..solvers.arrays import Floats
 from . import continuity, keys
-from .key_table import SAME_FRAME, Floats, key_frames
+from .key_table import SAME_FRAME, key_frames
 from .writable import action_frame, check_writable
 
 # Relative to the numbers themselves: keys this near are the same value in float32.

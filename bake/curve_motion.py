@@ -21,8 +21,8 @@ from ..rig.chains import RigSetup
 from ..rig.data_paths import bone_path
 from ..rig.session import armature_data, pose_bones
 from ..solvers import rows
-from .chain_error import to_quaternions
-from .key_table import Floats
+from ..solvers.arrays import Floats
+from .quaternions import to_quaternions
 
 # Parents whose matrix alone counts; curves may carry their children along a path.
 RIGID_PARENTS = {'OBJECT', 'ARMATURE'}

@@ -15,8 +15,8 @@ import numpy as np
 from ..rig.chains import RigSetup, setup_of
 from ..rig.crowd.asked import NO_POLE
 from ..rig.session import object_at
+from ..solvers.arrays import Floats
 from .curve_motion import Motions, are_bones_by_curves, is_by_curves, with_parents
-from .key_table import Floats
 from .limb_frames import LimbFrames, between_bones
 from .stretches import Link, Stretch
 

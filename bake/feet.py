@@ -14,8 +14,8 @@ import numpy as np
 from ..rig import limbs
 from ..rig.chains import ChainSetup, setup_of
 from ..rig.errors import LimbIKError
+from ..solvers.arrays import Floats
 from .jobs import chains_named
-from .key_table import Floats
 
 # Solvers whose end can be pinned.
 PINNABLE = {'TWO_BONE', 'LEG', 'FABRIK'}

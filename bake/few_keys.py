@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ..solvers.arrays import Floats
 from .chain_error import ChainMotion, chain_error, chain_misses, fit_bones, reshaped
-from .key_table import Floats
 from .reading import BakeWork, Reading, Row, above, rotation_table
 from .reduce import Fit, evaluate, reference, sample_frames, straight
 from .segment import MissFunction

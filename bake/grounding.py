@@ -17,7 +17,7 @@ from ..rig import compat
 from ..rig.errors import LimbIKError
 from ..rig.ground import check_ground
 from ..solvers import grounding, rows
-from ..solvers.contacts import Floats
+from ..solvers.arrays import Floats
 from . import contacts, hips, plant_work, planting
 from .contacts import Contact
 from .feet import FootMotion

@@ -15,8 +15,8 @@ from ..rig.chains import ChainSetup, setup_of
 from ..rig.data_paths import bone_path
 from ..rig.errors import LimbIKError
 from ..rig.sampling import visited
+from ..solvers.arrays import Floats
 from . import keys
-from .key_table import Floats
 from .writable import check_writable
 
 

@@ -15,9 +15,9 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ..solvers.arrays import Floats
 from .reduce import smooth_slopes
 
-Floats = NDArray[np.float64]
 Table = dict[str, NDArray[Any]]
 
 SAME_FRAME = 0.01

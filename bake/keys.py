@@ -17,11 +17,11 @@ import numpy as np
 from ..rig import compat, fk_pose
 from ..rig.data_paths import rotation_path
 from ..rig.errors import LimbIKError
+from ..solvers.arrays import Floats
 from .key_table import (
     BEZIER,
     FREE_HANDLE,
     SAME_FRAME,
-    Floats,
     Keys,
     linear_keys,
     replace_range,

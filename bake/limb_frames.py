@@ -17,8 +17,8 @@ from ..rig.crowd.asked import NO_POLE
 from ..rig.crowd.read import between
 from ..rig.evaluate import Evaluation
 from ..rig.session import object_at, pose_bones
-from .chain_error import to_quaternions
-from .key_table import Floats
+from ..solvers.arrays import Floats
+from .quaternions import to_quaternions
 from .stretches import Link, Stretch
 
 Singles = NDArray[np.float32]

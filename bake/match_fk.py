@@ -14,6 +14,7 @@ from ..rig.chains import ChainSetup
 from ..rig.evaluate import Evaluation
 from ..rig.session import object_at, pose_bones
 from ..rig.this_frame import evaluated
+from ..solvers.arrays import Floats
 from ..solvers.rotations import Quat
 from . import continuity, keys
 from .controls import (
@@ -29,7 +30,6 @@ from .controls import (
     write_controls,
 )
 from .jobs import Job, MatchReport, Request, jobs_of, matched, read
-from .key_table import Floats
 from .reading import turn_of
 from .steps import Steps
 from .writable import check_own_keys

@@ -23,8 +23,7 @@ from ..rig.setting_up import removal, rigify, setup
 from ..rig.setting_up.bend import BendSample, bend_axis_from_motion
 from ..rig.setting_up.setup import ChainPlan
 from .match_ik import match_ik
-from .options import BakeOptions
-from .plan import frames_of
+from .ranges import frames_between
 
 MOTIONS = ('AUTO', 'FK', 'KEYS', 'STILL')
 # So many poses show about which axis a limb bends; more cost time and change nothing.
@@ -112,7 +111,7 @@ def _add(context: Any, obj: Any, plans: Sequence[ChainPlan], motion: str) -> lis
 def _add_to_fk(context: Any, obj: Any, plans: Sequence[ChainPlan], motion: str) -> list[str]:
     if motion == 'STILL':
         return setup.add_chains(context, obj, plans)
-    frames = frames_of(context, obj, BakeOptions())
+    frames = frames_between(context, obj)
     tips = setup.add_chains(context, obj, hinged_by_motion(context, obj, plans, frames))
     if motion == 'KEYS':
         try:

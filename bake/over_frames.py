@@ -12,7 +12,7 @@ import numpy as np
 
 from ..rig.crowd.limbs import Limbs, LimbsInFK, Turned, limbs_of, setups_of, turned
 from ..solvers import batch, rows
-from .key_table import Floats
+from ..solvers.arrays import Floats
 from .limb_frames import LimbFrames
 from .reading import Reading, RowPlace
 from .stretches import Stretch

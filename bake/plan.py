@@ -15,20 +15,17 @@ import numpy as np
 
 from ..rig import channels
 from ..rig.chains import setup_of
-from ..rig.compat import animation_range
 from ..rig.data_paths import rotation_path, setting_path
 from ..rig.errors import LimbIKError
 from ..rig.setting_up import setup
-from .key_table import SAME_FRAME
 from .options import BakeOptions
+from .ranges import frames_between
 from .reading import BakeWork, bones_of
 from .reduce import sample_frames
 from .writable import check_own_keys, check_writable
 
 AFTER = ('MUTE', 'REMOVE', 'KEEP')
 MUTED = "muted"
-LAST_FRAME = 1_048_574
-"""Blender's own: it has no frame beyond this one, nor before its negative."""
 
 
 def checked_works(
@@ -88,26 +85,8 @@ def _work(context: Any, obj: bpy.types.Object, options: BakeOptions, skipped: li
         if reason := MUTED if chain.is_muted else chain.problem:
             skipped.append(f"'{chain.tip}' skipped: {reason}")
     chains = tuple(chain for chain in chosen if not chain.problem and not chain.is_muted)
-    return BakeWork(obj, chains, bones_of(obj, chains), frames_of(context, obj, options))
-
-
-def frames_of(context: Any, obj: bpy.types.Object, options: BakeOptions) -> tuple[float, ...]:
-    """The frames of a bake: every ``step`` from start to end, the last one included; whole ones of a motion's range.
-
-    Raises:
-        LimbIKError: the range holds no frame.
-    """
-    own = animation_range(obj) or (context.scene.frame_start, context.scene.frame_end)
-    start = math.floor(own[0] + SAME_FRAME) if options.frame_start is None else options.frame_start
-    end = math.ceil(own[1] - SAME_FRAME) if options.frame_end is None else options.frame_end
-    if not (abs(start) <= LAST_FRAME and abs(end) <= LAST_FRAME):
-        raise LimbIKError(f"the frames {start:g}…{end:g} go beyond ±{LAST_FRAME}, where Blender has none")
-    if end < start:
-        raise LimbIKError(f"the frame range {start:g}…{end:g} holds no frame")
-    frames = np.arange(start, end + SAME_FRAME, max(1, options.step), dtype=np.float64)
-    if frames[-1] < end - SAME_FRAME:
-        frames = np.append(frames, end)
-    return tuple(float(frame) for frame in frames)
+    frames = frames_between(context, obj, options.frame_start, options.frame_end, step=options.step)
+    return BakeWork(obj, chains, bones_of(obj, chains), frames)
 
 
 def _check_keep(works: Sequence[BakeWork], options: BakeOptions) -> None:

@@ -17,7 +17,8 @@ from mathutils import Matrix
 from ..rig import marks
 from ..rig.chains import ChainSetup
 from ..solvers import holding, rotations, rows
-from ..solvers.contacts import Floats, Span
+from ..solvers.arrays import Floats
+from ..solvers.contacts import Span
 from ..solvers.holding import Held
 from . import use_ik_keys
 from .controls import ControlKeys, check_controls, keys_along, without_still, write_controls

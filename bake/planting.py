@@ -20,7 +20,8 @@ from ..rig.sampling import sample
 from ..rig.sentences import counted
 from ..rig.setting_up import setup
 from ..solvers import holding, rows
-from ..solvers.contacts import Floats, Span
+from ..solvers.arrays import Floats
+from ..solvers.contacts import Span
 from ..solvers.holding import Held, Path
 from . import use_ik_keys
 from .contacts import END, Contact, Slide, slides
@@ -76,7 +77,7 @@ def plant_contacts_steps(
         raise LimbIKError(f"no contact of '{obj.name}' to plant: detect contacts first")
     tips = list(dict.fromkeys(one.tip for one in contacts))
     chains = ready_chains(obj, tips)
-    whole = np.asarray(frames_between(context, obj, None, None) if frames is None else frames)
+    whole = np.asarray(frames_between(context, obj) if frames is None else frames)
     whole = frames_with(whole, [end for one in contacts for end in (one.first, one.last)])
     feet = yield from read_feet_steps(context, obj, chains, [float(frame) for frame in whole])
     limbs = []
@@ -154,7 +155,7 @@ def _check_open(context: Any, obj: Any, chain: ChainSetup, last: float | None) -
 
 
 def _last_read(context: Any, obj: Any, first: float) -> float:
-    return max(first, frames_between(context, obj, None, None)[-1])
+    return max(first, frames_between(context, obj)[-1])
 
 
 def release(context: Any, obj: Any, tips: Sequence[str] = ()) -> list[str]:

@@ -2,25 +2,45 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..rig import chains
+from ..rig.compat import animation_range
 from ..rig.errors import LimbIKError
 from ..rig.session import object_at
 from . import keyed
 from .jobs import chains_named
-from .options import BakeOptions
-from .plan import frames_of
+from .key_table import SAME_FRAME
+
+# Blender's own: it has no frame beyond this one, nor before its negative.
+LAST_FRAME = 1_048_574
 
 
-def frames_between(context: Any, obj: Any, first: float | None, last: float | None) -> tuple[float, ...]:
-    """Every frame from first to last; None takes the end of the armature's animation, else of the scene.
+def frames_between(
+    context: Any, obj: Any, first: float | None = None, last: float | None = None, *, step: int = 1
+) -> tuple[float, ...]:
+    """Every ``step`` frames from first to last, the last one included.
+
+    None takes the end of the armature's animation, else of the scene: whole frames around all of it.
 
     Raises:
         LimbIKError: the range holds no frame.
     """
-    return frames_of(context, obj, BakeOptions(frame_start=first, frame_end=last))
+    own = animation_range(obj) or (context.scene.frame_start, context.scene.frame_end)
+    start = math.floor(own[0] + SAME_FRAME) if first is None else first
+    end = math.ceil(own[1] - SAME_FRAME) if last is None else last
+    if not (abs(start) <= LAST_FRAME and abs(end) <= LAST_FRAME):
+        raise LimbIKError(f"the frames {start:g}…{end:g} go beyond ±{LAST_FRAME}, where Blender has none")
+    if end < start:
+        raise LimbIKError(f"the frame range {start:g}…{end:g} holds no frame")
+    frames = np.arange(start, end + SAME_FRAME, max(1, step), dtype=np.float64)
+    if frames[-1] < end - SAME_FRAME:
+        frames = np.append(frames, end)
+    return tuple(float(frame) for frame in frames)
 
 
 def bone_keys(obj: Any, tips: Sequence[str], first: float, last: float) -> list[float]:

@@ -17,9 +17,9 @@ from ..rig.bone_rows import line_above
 from ..rig.chains import ChainSetup, setup_of
 from ..rig.evaluate import Evaluation, Rig
 from ..solvers import rotations
+from ..solvers.arrays import Floats
 from ..solvers.chain import Status
 from . import continuity
-from .key_table import Floats
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from ..rig.sampling import sampled
 from ..rig.session import object_at
 from ..rig.this_frame import all_but
 from ..solvers import rotations
+from ..solvers.arrays import Floats
 from .feet import LEG, FootMotion, kinds, toe_bone
-from .key_table import Floats
 from .steps import Steps, at_once
 
 # Part of the limb's length by which a target may differ from its place at set-up and still count as not moved.

@@ -26,12 +26,10 @@ from itertools import pairwise
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..solvers.arrays import Floats
 from .bezier import bernstein, parameters
 from .segment import MissFunction, Task, best_segment, lengths, task_of
-
-Floats = NDArray[np.float64]
 
 # Evenly spaced: steps that differ by less than this part.
 _EVEN = 1e-6

@@ -20,9 +20,9 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from ..solvers.arrays import Floats
 from .bezier import THIRD, handle_places
 
-Floats = NDArray[np.float64]
 MissFunction = Callable[[Floats, int], Floats]
 
 # Powers of the misses, a step each: twice as many steps save half a percent of the keys (bench/few_keys.py).

@@ -12,7 +12,8 @@ import bpy
 import numpy as np
 
 from ..rig import compat
-from .key_table import SAME_FRAME, Floats, key_frames
+from ..solvers.arrays import Floats
+from .key_table import SAME_FRAME, key_frames
 from .writable import action_frame
 
 # Halvings of the parameter after which nothing is left of a double.

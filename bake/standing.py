@@ -13,7 +13,7 @@ import numpy as np
 
 from ..rig.errors import LimbIKError
 from ..solvers import grounding, rows
-from ..solvers.contacts import Floats
+from ..solvers.arrays import Floats
 from ..solvers.holding import Held
 from . import contacts, plant_work, planting
 from .contacts import Contact

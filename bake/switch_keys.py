@@ -15,9 +15,9 @@ import numpy as np
 from ..rig import compat, fk_pose, marks
 from ..rig.data_paths import rotation_path
 from ..rig.session import object_at
+from ..solvers.arrays import Floats
 from . import keys
 from .controls import ControlKeys, owner_of_control, path_to
-from .key_table import Floats
 from .match_fk import RotationKeys, write_all
 from .splitting import has_own_key, hold, join, mark, split
 from .switch_times import Switch

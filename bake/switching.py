@@ -14,9 +14,10 @@ from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation
 from ..rig.sampling import sample
 from ..rig.session import object_at
+from ..solvers.arrays import Floats
 from .controls import Control, ControlKeys, control_keys, read_controls
 from .jobs import Job, Request, jobs_of
-from .key_table import SAME_FRAME, Floats, key_frames
+from .key_table import SAME_FRAME, key_frames
 from .match_fk import RotationKeys, Turns, check_all, look_at_seen, offsets_of, rotation_rows, turns_of
 from .switch_keys import forget, write
 from .switch_times import Switch, path_of, planned

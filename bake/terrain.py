@@ -15,7 +15,8 @@ from mathutils import Matrix, Vector
 from ..rig.ground import Ground, Hit, may_move
 from ..rig.sampling import sample
 from ..solvers import grounding, holding, rows
-from ..solvers.contacts import Floats, Span
+from ..solvers.arrays import Floats
+from ..solvers.contacts import Span
 from ..solvers.holding import Held
 from .feet import FootMotion
 

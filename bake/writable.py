@@ -13,7 +13,8 @@ import bpy
 
 from ..rig import compat, nla
 from ..rig.errors import LimbIKError
-from .key_table import SAME_FRAME, Floats, key_frames
+from ..solvers.arrays import Floats
+from .key_table import SAME_FRAME, key_frames
 
 
 def check_writable(

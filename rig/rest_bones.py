@@ -15,9 +15,8 @@ from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ..solvers import rows
+from ..solvers.arrays import Floats
 from .session import armature_data, pose_bones
-
-Floats = NDArray[np.float64]
 
 
 class RestOffsets(Sequence[Matrix]):

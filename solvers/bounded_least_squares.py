@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from .arrays import Floats
 from .chain_model import Model, Pose, legal_pose, levers_of, pose_of
 from .joint_charts import Chart, chart_of
 from .rotations import conjugate, multiply, rotate
@@ -24,7 +25,6 @@ from .vectors import Vec, cross, dot, subtract
 
 __all__ = ["Model", "Pose", "legal_pose", "steps"]
 
-Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 
 FIRST_DAMPING = 1e-2

@@ -9,13 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats: TypeAlias = NDArray[np.float64]
-Bools: TypeAlias = NDArray[np.bool_]
+from .arrays import Bools, Floats
 
 # Bounds of the speed that still counts as rest, in limb lengths a second. Ankles of captured people roll at
 # 0.1 … 0.25 while they stand, and swing at 2 … 5 (measured on five public captures).

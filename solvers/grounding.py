@@ -10,7 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from . import rows
-from .contacts import ROUNDING, Floats, Span
+from .arrays import Floats
+from .contacts import ROUNDING, Span
 
 # A swing has come up to a higher step after this part of its time, and leaves for a lower one as late: feet rise
 # early and sink late, which takes them over edges.

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import contacts, rows
-from .contacts import Floats, Span
+from .arrays import Floats
+from .contacts import Span
 
 
 @dataclass(frozen=True)

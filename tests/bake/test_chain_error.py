@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from limb_ik.bake import chain_error, keys, reduce
+from limb_ik.bake import chain_error, keys, quaternions, reduce
 from mathutils import Euler, Quaternion, Vector
 
 MODES = ("QUATERNION", "AXIS_ANGLE", "XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
@@ -84,14 +84,14 @@ def test_the_miss_is_blenders_own(mode: str, follows: bool) -> None:
 @pytest.mark.parametrize("mode", MODES[2:])
 def test_euler_angles_mean_what_blender_means(mode: str) -> None:
     angles = np.random.default_rng(1).uniform(-7.0, 7.0, (50, 3))
-    for row, found in zip(angles, chain_error.to_quaternions(angles, mode), strict=True):
+    for row, found in zip(angles, quaternions.to_quaternions(angles, mode), strict=True):
         expected = np.array(Euler(row, mode).to_quaternion())
         assert min(np.abs(found - expected).max(), np.abs(found + expected).max()) < FLOAT32
 
 
 def test_no_length_means_no_turn() -> None:
-    assert chain_error.to_quaternions(np.zeros((1, 4)), 'QUATERNION') == pytest.approx(np.array([[1, 0, 0, 0]]))
-    found = chain_error.to_quaternions(np.zeros((1, 4)), 'AXIS_ANGLE')
+    assert quaternions.to_quaternions(np.zeros((1, 4)), 'QUATERNION') == pytest.approx(np.array([[1, 0, 0, 0]]))
+    found = quaternions.to_quaternions(np.zeros((1, 4)), 'AXIS_ANGLE')
     assert Quaternion(found[0]).angle == 0.0
 
 

@@ -10,7 +10,7 @@ import pytest
 from limb_ik.bake import motion
 from limb_ik.bake.baking import bake
 from limb_ik.bake.options import BakeOptions
-from limb_ik.bake.plan import frames_of
+from limb_ik.bake.ranges import frames_between
 from limb_ik.files import opening as files
 from limb_ik.rig import chains
 
@@ -53,7 +53,7 @@ def shortest_limb(obj: bpy.types.Object, poses: np.ndarray) -> float:
 def test_there_and_back(name: str, how: str, kind: str, data_dir: Path) -> None:
     files.open_file(data_dir / name)
     obj = next(one for one in bpy.data.objects if one.type == "ARMATURE")
-    frames = frames_of(bpy.context, obj, BakeOptions())[:60]
+    frames = frames_between(bpy.context, obj)[:60]
     count = len(obj.pose.bones)
     before = recorded(obj, frames)
     tips = motion.add_limbs(bpy.context, obj, motion=how, target_kind=kind)
