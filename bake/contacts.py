@@ -13,6 +13,7 @@ from typing import Any
 from ..rig import compat
 from ..rig.chains import ChainSetup, setup_of
 from ..rig.errors import LimbIKError
+from ..rig.session import frames_per_second
 from ..solvers import contacts as maths
 from ..solvers.arrays import Floats
 from ..solvers.contacts import Span
@@ -134,8 +135,8 @@ def points_of(foot: FootMotion, part: str) -> Floats | None:
 
 
 def _frame_rate(context: Any, frames: Floats) -> float:
-    render = context.scene.render
-    return float(render.fps / render.fps_base * (len(frames) - 1) / (frames[-1] - frames[0]))
+    """Of the frames that were read, which may be some of all."""
+    return float(frames_per_second(context.scene) * (len(frames) - 1) / (frames[-1] - frames[0]))
 
 
 def _rests(

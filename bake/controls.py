@@ -22,15 +22,15 @@ from ..rig.session import object_at
 from ..solvers import rotations
 from ..solvers.arrays import Floats
 from . import continuity, keys
-from .key_table import SAME_FRAME, key_frames
+from .key_table import has_key, key_frames
 from .writable import action_frame, check_writable
 
 # Relative to the numbers themselves: keys this near are the same value in float32.
 SAME_VALUE = 1e-7
 OBJECT_GROUP = "Object Transforms"
 
-Control = tuple[marks.Key, str]
-"""A target or pole: the object's key, and the bone of it or nothing."""
+Control = marks.Link
+"""A target or pole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +115,7 @@ def _has_key(owner: Any, path: str, frame: float) -> bool:
     curve = compat.find_fcurve(owner.id_data, owner.path_from_id(path))
     if curve is None:
         return False
-    at = action_frame(owner.id_data.animation_data, frame)
-    return bool((np.abs(key_frames(curve) - at) < SAME_FRAME).any())
+    return has_key(key_frames(curve), action_frame(owner.id_data.animation_data, frame))
 
 
 def control_keys(samples: Sequence[dict[Control, match.Channels]], frames: Floats) -> list[ControlKeys]:

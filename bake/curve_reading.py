@@ -14,11 +14,12 @@ import numpy as np
 
 from ..rig.chains import RigSetup, setup_of
 from ..rig.crowd.asked import NO_POLE
+from ..rig.marks import Link
 from ..rig.session import object_at
 from ..solvers.arrays import Floats
 from .curve_motion import Motions, are_bones_by_curves, is_by_curves, with_parents
 from .limb_frames import LimbFrames, between_bones
-from .stretches import Link, Stretch
+from .stretches import Stretch
 
 # Blender multiplies 32-bit floats along the line of parents: relative to the largest number beside.
 SAME = 1e-5

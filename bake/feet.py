@@ -14,6 +14,7 @@ import numpy as np
 from ..rig import limbs
 from ..rig.chains import ChainSetup, setup_of
 from ..rig.errors import LimbIKError
+from ..rig.session import frames_per_second
 from ..solvers.arrays import Floats
 from .jobs import chains_named
 
@@ -104,5 +105,4 @@ def up_axis(feet: Sequence[FootMotion]) -> Floats:
 
 def blend_frames(context: Any, chain: ChainSetup) -> float:
     """The chain's blend time in frames."""
-    render = context.scene.render
-    return float(chain.blend_time * render.fps / render.fps_base)
+    return chain.blend_time * frames_per_second(context.scene)

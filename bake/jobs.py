@@ -16,7 +16,7 @@ from ..rig.chains import ChainSetup, setup_of
 from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation
 from ..rig.sampling import sampled
-from ..rig.this_frame import ChainKey, all_but
+from ..rig.this_frame import all_but
 from .steps import Steps, finished
 
 T = TypeVar("T")
@@ -92,7 +92,7 @@ def jobs_of(requests: Sequence[Request]) -> list[Job]:
     return jobs
 
 
-def shown_as_fk(jobs: Sequence[Job]) -> list[ChainKey]:
+def shown_as_fk(jobs: Sequence[Job]) -> list[marks.ChainKey]:
     """The chains that are solved while those of the jobs show FK."""
     return all_but({(marks.key_of(job.obj), chain.tip) for job in jobs for chain in job.chains})
 
@@ -101,7 +101,7 @@ def read(
     context: Any,
     jobs: Sequence[Job],
     look: Callable[[Evaluation, Job], T],
-    only: Sequence[ChainKey] | None = None,
+    only: Sequence[marks.ChainKey] | None = None,
 ) -> Steps[list[list[T]]]:
     """What ``look`` finds for each job at each of its frames; yields frames read and their number, after each.
 

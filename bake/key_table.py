@@ -15,13 +15,11 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ..rig.channels import SAME_FRAME
 from ..solvers.arrays import Floats
 from .reduce import smooth_slopes
 
 Table = dict[str, NDArray[Any]]
-
-SAME_FRAME = 0.01
-"""Frames: Blender's own insertion takes keys this near for one key."""
 
 CONSTANT, LINEAR, BEZIER = 0, 1, 2
 FREE_HANDLE, ALIGNED_HANDLE, AUTO_CLAMPED_HANDLE = 0, 3, 4
@@ -96,6 +94,11 @@ def key_frames(curve: bpy.types.FCurve) -> Floats:
     co = np.empty(2 * len(curve.keyframe_points), np.float32)
     curve.keyframe_points.foreach_get("co", co)
     return co[::2].astype(np.float64)
+
+
+def has_key(frames: Floats, at: float) -> bool:
+    """Whether there is a key at a frame among those of ``key_frames``."""
+    return bool((np.abs(frames - at) < SAME_FRAME).any())
 
 
 def read_table(curve: bpy.types.FCurve) -> Table:

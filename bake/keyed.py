@@ -12,9 +12,10 @@ import bpy
 import numpy as np
 
 from ..rig import compat
+from ..rig.channels import SAME_FRAME
 from ..rig.data_paths import bone_path, rotation_path
 from ..rig.session import pose_bones
-from .key_table import BEZIER, SAME_FRAME, key_frames, read_table
+from .key_table import BEZIER, key_frames, read_table
 from .writable import action_frame
 
 # Captured motion has a key a frame, or one every other.

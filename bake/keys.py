@@ -15,13 +15,13 @@ import bpy
 import numpy as np
 
 from ..rig import compat, fk_pose
+from ..rig.channels import SAME_FRAME
 from ..rig.data_paths import rotation_path
 from ..rig.errors import LimbIKError
 from ..solvers.arrays import Floats
 from .key_table import (
     BEZIER,
     FREE_HANDLE,
-    SAME_FRAME,
     Keys,
     linear_keys,
     replace_range,

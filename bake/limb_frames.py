@@ -16,10 +16,11 @@ from ..rig import fk_pose, solve_chain
 from ..rig.crowd.asked import NO_POLE
 from ..rig.crowd.read import between
 from ..rig.evaluate import Evaluation
-from ..rig.session import object_at, pose_bones
+from ..rig.marks import Link
+from ..rig.session import frames_per_second, object_at, pose_bones
 from ..solvers.arrays import Floats
 from .quaternions import to_quaternions
-from .stretches import Link, Stretch
+from .stretches import Stretch
 
 Singles = NDArray[np.float32]
 IDENTITY_ROW = np.identity(4, np.float32).reshape(16)
@@ -89,8 +90,7 @@ class FrameReader:
         before, animated = self.settings[-1] if self.settings else None, self.stretch.animated
         if before is not None and not any(animated):
             return before
-        render = depsgraph.scene.render
-        run = Evaluation(depsgraph, frame, render.fps / render.fps_base, True)
+        run = Evaluation(depsgraph, frame, frames_per_second(depsgraph.scene), True)
         found: list[tuple[float, ...]] = []
         for chain in self.stretch.work.chains:
             tip = obj.pose.bones[chain.bones[-1]]

@@ -13,7 +13,7 @@ from ..rig import fk_pose, marks, match
 from ..rig.chains import ChainSetup
 from ..rig.evaluate import Evaluation
 from ..rig.session import object_at, pose_bones
-from ..rig.this_frame import evaluated
+from ..rig.this_frame import evaluate_shown
 from ..solvers.arrays import Floats
 from ..solvers.rotations import Quat
 from . import continuity, keys
@@ -77,7 +77,7 @@ def match_fk(
 def match_fk_here(context: Any, requests: Sequence[Request]) -> MatchReport:
     """``match_fk`` at the current frame, for several armatures; errors as there."""
     jobs = jobs_of(requests)
-    run = evaluated(context)
+    run = evaluate_shown(context)
     found = [(seen(run, job.obj, job.chains), read_controls(run, job.obj, offsets_of(job))) for job in jobs]
     controls = [own for _, own in found]
     notes, bones = offset_notes(controls, HERE), []

@@ -12,7 +12,7 @@ import numpy as np
 from ..rig import marks, match
 from ..rig.evaluate import Evaluation
 from ..rig.session import object_at
-from ..rig.this_frame import evaluated
+from ..rig.this_frame import evaluate_shown
 from .controls import (
     Control,
     control_keys,
@@ -49,7 +49,7 @@ def match_ik(
 def match_ik_here(context: Any, requests: Sequence[Request]) -> MatchReport:
     """``match_ik`` at the current frame, for several armatures; errors as there."""
     jobs = jobs_of(requests)
-    run = evaluated(context, only=shown_as_fk(jobs))
+    run = evaluate_shown(context, only=shown_as_fk(jobs))
     held: list[list[str]] = [[] for _ in jobs]
     found = [read_controls(run, job.obj, job.chains, own) for job, own in zip(jobs, held, strict=True)]
     put_controls(found)

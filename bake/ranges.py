@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from ..rig import chains
+from ..rig.channels import SAME_FRAME
 from ..rig.compat import animation_range
 from ..rig.errors import LimbIKError
 from ..rig.session import object_at
 from . import keyed
 from .jobs import chains_named
-from .key_table import SAME_FRAME
 
 # Blender's own: it has no frame beyond this one, nor before its negative.
 LAST_FRAME = 1_048_574

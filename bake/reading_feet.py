@@ -157,7 +157,7 @@ def _refuse_moved(chain: ChainSetup, world: Matrix, target: Matrix, pole: Matrix
         )
 
 
-def _above(run: Evaluation, link: tuple[marks.Key, str]) -> Matrix:
+def _above(run: Evaluation, link: marks.Link) -> Matrix:
     """What a control hangs on: its world matrix = this · its own location and rotation (and scale)."""
     obj, bone_name = run.object_of(link[0]), link[1]
     evaluated: Any = obj.evaluated_get(run.depsgraph)

@@ -12,8 +12,9 @@ import bpy
 import numpy as np
 
 from ..rig import compat
+from ..rig.channels import SAME_FRAME
 from ..solvers.arrays import Floats
-from .key_table import SAME_FRAME, key_frames
+from .key_table import key_frames
 from .writable import action_frame
 
 # Halvings of the parameter after which nothing is left of a double.

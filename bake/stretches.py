@@ -10,16 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..rig import channels, marks
+from ..rig import channels
 from ..rig.bone_rows import line_above
 from ..rig.chains import ChainSetup, RigSetup, setup_of
 from ..rig.crowd import plan as crowd_plan
 from ..rig.data_paths import setting_path
 from ..rig.hanging import Unmoved
+from ..rig.marks import Link
 from ..rig.session import armature_data, object_at
 from .reading import BakeWork, rows_of
-
-Link = tuple[marks.Key, str]
 
 
 @dataclass(frozen=True, slots=True)

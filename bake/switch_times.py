@@ -14,13 +14,14 @@ import bpy
 
 from ..rig import channels, compat, match
 from ..rig.chains import ChainSetup
+from ..rig.channels import SAME_FRAME
 from ..rig.data_paths import setting_path
 from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation
 from ..rig.sampling import sample
+from ..rig.session import frames_per_second
 from ..solvers import rotations
 from .jobs import Job
-from .key_table import SAME_FRAME
 from .match_fk import Turns, seen
 
 # A blend time that is a whole number of frames but for rounding takes no frame more.
@@ -73,8 +74,7 @@ def planned(context: Any, obj: Any, chain: ChainSetup, to: str, ease: str, use_m
     is_on = to == 'IK' if to != 'TOGGLE' else not is_on_at(obj, chain, frame)
     if is_on == is_on_at(obj, chain, frame):
         return None
-    render = context.scene.render
-    blend = chain.blend_time * render.fps / render.fps_base
+    blend = chain.blend_time * frames_per_second(context.scene)
     lead = math.ceil(blend - ROUNDING)
     arrives = ease == 'ARRIVE' or (ease == 'AUTO' and is_on)
     first = frame - lead if arrives else frame

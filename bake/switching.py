@@ -9,15 +9,15 @@ import numpy as np
 
 from ..rig import compat, fk_pose, match
 from ..rig.chains import setup_of
+from ..rig.channels import SAME_FRAME
 from ..rig.data_paths import rotation_path
 from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation
 from ..rig.sampling import sample
 from ..rig.session import object_at
-from ..solvers.arrays import Floats
 from .controls import Control, ControlKeys, control_keys, read_controls
 from .jobs import Job, Request, jobs_of
-from .key_table import SAME_FRAME, key_frames
+from .key_table import has_key, key_frames
 from .match_fk import RotationKeys, Turns, check_all, look_at_seen, offsets_of, rotation_rows, turns_of
 from .switch_keys import forget, write
 from .switch_times import Switch, path_of, planned
@@ -131,11 +131,7 @@ def _goes_on(one: Switch, frame: float) -> bool:
     if any(((x > first) & (x < last)).any() for x in frames):
         return True
     here, before = (action_frame(anim, at) for at in (frame, frame - 1.0))
-    return any(_has_key(x, here) and _has_key(x, before) for x in frames)
-
-
-def _has_key(frames: Floats, at: float) -> bool:
-    return bool((np.abs(frames - at) <= SAME_FRAME).any())
+    return any(has_key(x, here) and has_key(x, before) for x in frames)
 
 
 def _targets_waiting(context: Any, job: Job, first: float, frame: float) -> list[ControlKeys]:

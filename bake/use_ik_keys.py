@@ -13,8 +13,8 @@ import numpy as np
 
 from ..rig import compat, marks
 from ..rig.chains import ChainSetup
+from ..rig.channels import SAME_FRAME
 from . import keys
-from .key_table import SAME_FRAME
 from .switch_times import Switch, is_on_at, path_of
 from .writable import action_frame, check_writable
 

@@ -12,9 +12,10 @@ from typing import Any, cast
 import bpy
 
 from ..rig import compat, nla
+from ..rig.channels import SAME_FRAME
 from ..rig.errors import LimbIKError
 from ..solvers.arrays import Floats
-from .key_table import SAME_FRAME, key_frames
+from .key_table import key_frames
 
 
 def check_writable(

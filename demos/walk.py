@@ -19,7 +19,7 @@ from ..bake.baking import bake
 from ..bake.motion import add_limbs
 from ..bake.options import BakeOptions
 from ..files.opening import make_folder, save_file
-from ..rig.session import current_scene, evaluated, pose_bones
+from ..rig.session import current_scene, evaluated, frames_per_second, pose_bones
 from ..rig.setting_up.setup import limb_plans
 from ..solvers.blending import effective_weight
 from .figure import dress
@@ -104,7 +104,7 @@ def _send_hand(obj: bpy.types.Object) -> bpy.types.Object:
 
 def _weight(frame: int) -> float:
     """How much of IK the right arm has."""
-    blend_frames = BLEND_TIME * current_scene().render.fps / current_scene().render.fps_base
+    blend_frames = BLEND_TIME * frames_per_second(current_scene())
     was_on = IK_ON_FRAME <= frame - blend_frames < IK_OFF_FRAME
     return effective_weight(frame, 1.0, was_on, ((IK_ON_FRAME, 1), (IK_OFF_FRAME, -1)), blend_frames)
 

@@ -53,8 +53,8 @@ class ChainSetup:
     bones: tuple[int, ...]
     turned: tuple[int, ...]
     end: int
-    target_key: tuple[marks.Key, str] | None
-    pole_key: tuple[marks.Key, str] | None
+    target_key: marks.Link | None
+    pole_key: marks.Link | None
     target_space: str
     target_rest: Matrix
     pole_rest: Matrix
@@ -72,7 +72,7 @@ class ChainSetup:
     limits: tuple[JointLimits, ...]
     shares: tuple[float, ...]
     loose: tuple[Loose, ...] = ()
-    ground_key: tuple[marks.Key, str] | None = None
+    ground_key: marks.Link | None = None
     ground_amount: float = 1.0
     ground_floor: float = 0.0
     problem: str = ""

@@ -16,6 +16,9 @@ import numpy as np
 
 from . import compat, nla, nla_clips
 
+# Frames: Blender's own insertion takes keys this near for one key.
+SAME_FRAME = 0.01
+
 # Blender sets a boolean from a curve when the value is more than 1 - FLT_EPSILON (measured: 0.99999994 is on,
 # 0.9999999 is off), so a straight ramp from 0 to 1 switches at its end and one from 1 to 0 at its start.
 _ON = 1.0 - 2.0**-23
@@ -36,7 +39,7 @@ Changes = tuple[bool, list[tuple[float, int]]]
 
 def is_driven(id_block: bpy.types.ID, data_path: str, index: int = 0) -> bool:
     """Whether a driver that isn't muted gives the property its value."""
-    anim = _anim_data(id_block)
+    anim = compat.anim_data(id_block)
     driver = None if anim is None else cast(Any, anim.drivers).find(data_path, index=index)
     return driver is not None and not driver.mute
 
@@ -47,7 +50,7 @@ def animated_paths(id_block: bpy.types.ID) -> list[tuple[str, int]]:
     A path can come more than once where strips share it. Not cached: 250 curves cost
     0.05 ms (4.2) to 0.1 ms (5.3), and no key of a cache would notice a bone renamed.
     """
-    anim = _anim_data(id_block)
+    anim = compat.anim_data(id_block)
     if anim is None:
         return []
     found = list(map(_PATH_AND_INDEX, compat.fcurves_of(id_block)))
@@ -77,7 +80,7 @@ def boolean_changes(id_block: bpy.types.ID, data_path: str, frame_from: float, f
 
     Units: frames of the scene.
     """
-    if _anim_data(id_block) is None or is_driven(id_block, data_path):
+    if compat.anim_data(id_block) is None or is_driven(id_block, data_path):
         return None
     stack = nla.tracks_of(id_block, data_path)
     if not any(clip.curve is not None for track in stack for clip in track):
@@ -171,7 +174,3 @@ def _all_strips(anim: bpy.types.AnimData) -> Iterator[bpy.types.NlaStrip]:
         for strip in track.strips:
             yield strip
             yield from strip.strips
-
-
-def _anim_data(id_block: bpy.types.ID) -> bpy.types.AnimData | None:
-    return cast("bpy.types.AnimData | None", getattr(id_block, "animation_data", None))

@@ -40,7 +40,7 @@ class ActionHandle:
 
 def action_and_slot(id_block: bpy.types.ID) -> tuple[bpy.types.Action | None, Any]:
     """The action and the slot that keys of this data-block go to; in NLA tweak mode the tweaked strip's."""
-    anim = _anim_data(id_block)
+    anim = anim_data(id_block)
     if anim is None or anim.action is None:
         return None, None
     return anim.action, anim.action_slot if HAS_SLOTS else None
@@ -94,7 +94,7 @@ def ensure_action(id_block: bpy.types.ID) -> ActionHandle:
     reason = why_not_editable(id_block)
     if reason:
         raise LimbIKError(reason)
-    anim = _anim_data(id_block) or cast(bpy.types.AnimData, cast(Any, id_block).animation_data_create())
+    anim = anim_data(id_block) or cast(bpy.types.AnimData, cast(Any, id_block).animation_data_create())
     if anim.action is None:
         anim.action = bpy.data.actions.new(f"{id_block.name}Action")
         # On top of NLA strips a held action would go on outside its keys, over motion that was not asked for.
@@ -144,7 +144,7 @@ def animation_range(id_block: bpy.types.ID) -> tuple[float, float] | None:
     The active action's keys for its slot (in NLA tweak mode where the strip plays
     them), else the NLA strips that play, else None. Units: frames.
     """
-    anim = _anim_data(id_block)
+    anim = anim_data(id_block)
     if anim is None:
         return None
     curves = [curve for curve in fcurves_of(id_block) if len(curve.keyframe_points)]
@@ -189,7 +189,8 @@ def _selection_owner(bone: bpy.types.PoseBone) -> bpy.types.PoseBone | bpy.types
     return bone if HAS_POSE_BONE_SELECT else bone.bone
 
 
-def _anim_data(id_block: bpy.types.ID) -> bpy.types.AnimData | None:
+def anim_data(id_block: bpy.types.ID) -> bpy.types.AnimData | None:
+    """The animation data of a data-block; None where it has none, or its kind can't have any."""
     return cast("bpy.types.AnimData | None", getattr(id_block, "animation_data", None))
 
 

@@ -14,11 +14,10 @@ import numpy as np
 
 from . import compat, fk_pose
 from .chains import setup_of
+from .channels import SAME_FRAME
 from .data_paths import rotation_path
 from .session import pose_bones
 
-# Keys this near to the frame are on it, as Blender counts them.
-SAME_FRAME = 0.01
 # The frame that each scene shows, by its number in this session: Blender names only the next one when it leaves it.
 _shown: dict[int, float] = {}
 

@@ -20,8 +20,8 @@ from .chains import ChainSetup, RigSetup, setup_of
 if TYPE_CHECKING:
     from .evaluate import Evaluation, Rig
 
-Node = tuple[marks.Key, str]
-Link = tuple[marks.Key, int]
+Node = marks.ChainKey
+Bone = tuple[marks.Key, int]
 
 
 def sorted_chains(run: Evaluation, chains: Sequence[tuple[Rig, ChainSetup]]) -> list[tuple[Rig, ChainSetup]]:
@@ -69,9 +69,9 @@ def _cycle_problem(node: Node, on_cycle: list[Node]) -> str:
     return f"it and the chain of {others} depend on each other"
 
 
-def _owners(nodes: dict[Node, tuple[Rig, ChainSetup]]) -> dict[Link, Node]:
+def _owners(nodes: dict[Node, tuple[Rig, ChainSetup]]) -> dict[Bone, Node]:
     """Which chain turns which bone, end bones included."""
-    owners: dict[Link, Node] = {}
+    owners: dict[Bone, Node] = {}
     for node, (_, chain) in nodes.items():
         if chain.problem:
             continue
@@ -82,7 +82,7 @@ def _owners(nodes: dict[Node, tuple[Rig, ChainSetup]]) -> dict[Link, Node]:
     return owners
 
 
-def _waits_for(run: Evaluation, rig: Rig, chain: ChainSetup, node: Node, owners: dict[Link, Node]) -> set[Node]:
+def _waits_for(run: Evaluation, rig: Rig, chain: ChainSetup, node: Node, owners: dict[Bone, Node]) -> set[Node]:
     """The chains that have to be solved before this one; the chain itself where it would wait for itself."""
     found: set[Node] = set()
     if chain.problem:
@@ -97,7 +97,7 @@ def _waits_for(run: Evaluation, rig: Rig, chain: ChainSetup, node: Node, owners:
     return found
 
 
-def _above_link(run: Evaluation, link: tuple[marks.Key, str], owners: dict[Link, Node]) -> Iterator[Node]:
+def _above_link(run: Evaluation, link: marks.Link, owners: dict[Bone, Node]) -> Iterator[Node]:
     key, bone_name = link
     rig = run.rigs.get(key)
     if rig is not None and bone_name:
@@ -105,7 +105,7 @@ def _above_link(run: Evaluation, link: tuple[marks.Key, str], owners: dict[Link,
     yield from _above_object(run, run.object_of(key), owners)
 
 
-def _above_object(run: Evaluation, obj: bpy.types.Object, owners: dict[Link, Node]) -> Iterator[Node]:
+def _above_object(run: Evaluation, obj: bpy.types.Object, owners: dict[Bone, Node]) -> Iterator[Node]:
     """The chains that turn bones on which an object hangs, through parents and constraints at any depth."""
     waiting, seen = [obj], set()
     while waiting:
@@ -118,7 +118,7 @@ def _above_object(run: Evaluation, obj: bpy.types.Object, owners: dict[Link, Nod
             waiting.append(hold.obj)
 
 
-def _loose_note(run: Evaluation, chain: ChainSetup, owners: dict[Link, Node]) -> str:
+def _loose_note(run: Evaluation, chain: ChainSetup, owners: dict[Bone, Node]) -> str:
     """What stands between solved bones and what the chain hangs on and can't be carried, in words; else empty."""
     for loose in chain.loose:
         if any(_turning_hold(run, loose.key, loose.bone, owners)):
@@ -133,13 +133,13 @@ def _loose_note(run: Evaluation, chain: ChainSetup, owners: dict[Link, Node]) ->
     return ""
 
 
-def _turning_hold(run: Evaluation, key: marks.Key, bone_name: str, owners: dict[Link, Node]) -> Iterator[Node]:
+def _turning_hold(run: Evaluation, key: marks.Key, bone_name: str, owners: dict[Bone, Node]) -> Iterator[Node]:
     rig = run.rigs.get(key)
     if rig is not None and bone_name in rig.setup.index:
         yield from _turning(rig.setup, key, rig.setup.index[bone_name], owners)
 
 
-def _turning(setup: RigSetup, key: marks.Key, bone: int, owners: dict[Link, Node]) -> Iterator[Node]:
+def _turning(setup: RigSetup, key: marks.Key, bone: int, owners: dict[Bone, Node]) -> Iterator[Node]:
     """The chains that turn a bone or one above it."""
     for above in line_above(setup.parents, bone):
         owner = owners.get((key, above))

@@ -69,7 +69,7 @@ def _driven_bones(obj: bpy.types.Object, index: dict[str, int]) -> frozenset[int
     return frozenset(found - {-1})
 
 
-def _link(target: bpy.types.Object | None, bone_name: str) -> tuple[marks.Key, str] | None:
+def _link(target: bpy.types.Object | None, bone_name: str) -> marks.Link | None:
     if target is None or chain_problems.target_problem("", target, bone_name):
         return None
     return marks.key_of(target), bone_name

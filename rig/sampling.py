@@ -33,7 +33,7 @@ def sample(
     frames: Sequence[float],
     read: Callable[[Evaluation], T],
     *,
-    only: Sequence[tuple[marks.Key, str]] | None = None,
+    only: Sequence[marks.ChainKey] | None = None,
     is_solved: bool = True,
     beside: Sequence[bpy.types.Object] = (),
 ) -> list[T]:
@@ -60,7 +60,7 @@ def sampled(
     frames: Sequence[float],
     read: Callable[[Evaluation], T],
     *,
-    only: Sequence[tuple[marks.Key, str]] | None = None,
+    only: Sequence[marks.ChainKey] | None = None,
     is_solved: bool = True,
     beside: Sequence[bpy.types.Object] = (),
 ) -> Generator[T, None, None]:

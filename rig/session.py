@@ -20,6 +20,11 @@ def current_view_layer() -> bpy.types.ViewLayer:
     return cast(bpy.types.ViewLayer, bpy.context.view_layer)
 
 
+def frames_per_second(scene: bpy.types.Scene) -> float:
+    """The frame rate of a scene."""
+    return scene.render.fps / scene.render.fps_base
+
+
 def pose_bones(obj: bpy.types.Object) -> Any:
     """The pose bones of an armature object; Any, since Limb IK's own properties lie on them."""
     return cast(bpy.types.Pose, obj.pose).bones

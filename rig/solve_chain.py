@@ -70,7 +70,7 @@ def solve(run: Evaluation, rig: Rig, chain: ChainSetup) -> Readout:
     if problem := scale_problem(rig.state, chain):
         return Readout(Status.INVALID, message=problem)
     posed = read_chain(rig.state, chain)
-    link = cast("tuple[marks.Key, str]", chain.target_key)  # chains without a target don't come here
+    link = cast(marks.Link, chain.target_key)  # chains without a target don't come here
     target = matrix_to_armature(run.world(rig.obj), run.linked_world(link))
     goal = _goal(run, rig, chain, posed, target, tip)
     end, ground_note = _end_rotations(rig, chain, target), ""

@@ -12,11 +12,8 @@ from . import marks
 from .chains import setup_of
 from .evaluate import Evaluation, evaluate
 
-ChainKey = tuple[marks.Key, str]
-"""A chain: its rig, and the bone at which it ends."""
 
-
-def evaluated(context: Any, only: Sequence[ChainKey] | None = None) -> Evaluation:
+def evaluate_shown(context: Any, only: Sequence[marks.ChainKey] | None = None) -> Evaluation:
     """The evaluation of the current frame: of every rig that Blender evaluates, those that aren't live, too.
 
     Args:
@@ -28,7 +25,7 @@ def evaluated(context: Any, only: Sequence[ChainKey] | None = None) -> Evaluatio
     return evaluate(depsgraph, rigs, context.scene.frame_current_final, is_fresh=False, is_forced=True, only=only)
 
 
-def all_but(left_out: Container[ChainKey]) -> list[ChainKey]:
+def all_but(left_out: Container[marks.ChainKey]) -> list[marks.ChainKey]:
     """Every chain there is but these: what they hang on moves as it will be seen, they themselves show FK."""
     every = [(marks.key_of(rig), chain.tip) for rig in marks.rigs() for chain in setup_of(rig).chains]
     return [key for key in every if key not in left_out]

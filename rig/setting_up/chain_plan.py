@@ -28,7 +28,7 @@ class ChainPlan:
     """What a chain is to be.
 
     ``end_bone``: None guesses it, empty takes the tail of the tip. ``kind``: ``arm`` or ``leg`` where known,
-    for the side to which a straight limb bends. ``name``: what made controls are called after.
+    for the side to which a straight limb bends.
     """
 
     tip: str

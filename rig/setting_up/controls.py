@@ -184,7 +184,7 @@ def colour(obj: bpy.types.Object, bone_name: str, role: str) -> None:
 
 
 def remove(
-    context: bpy.types.Context, armature: bpy.types.Object, link: tuple[marks.Key, str], *, keeps_keys: bool = False
+    context: bpy.types.Context, armature: bpy.types.Object, link: marks.Link, *, keeps_keys: bool = False
 ) -> None:
     """Delete a control that set-up made, an empty or a bone of the armature itself; its collection, too, if empty.
 

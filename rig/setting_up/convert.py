@@ -22,7 +22,7 @@ from ..bone_rows import row_of
 from ..data_paths import rotation_path
 from ..errors import LimbIKError
 from ..spaces import to_armature
-from ..this_frame import all_but, evaluated
+from ..this_frame import all_but, evaluate_shown
 from . import influence, links, setup
 from .chain_plan import ChainPlan
 from .limits_from import limits_from_ik, limits_from_rotation
@@ -176,7 +176,7 @@ def _take_over(context: Any, obj: Any, native: Native) -> str:
 def _pole_angle(context: Any, obj: Any, tip: str) -> float:
     """How far the side that the limb bends to is turned from the pole, about the line root → end."""
     marks.mark(obj)
-    run = evaluated(context, only=all_but({(marks.key_of(obj), tip)}))
+    run = evaluate_shown(context, only=all_but({(marks.key_of(obj), tip)}))
     rig, chain = match.rig_of(run, obj), chains.chain_of(obj, tip)
     posed = posed_chain.read_chain(rig.state, chain)
     if chain.pole_key is None:

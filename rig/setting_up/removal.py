@@ -58,7 +58,7 @@ def remove_chain(
         leavings.forget_values(obj)
 
 
-def _is_used(link: tuple[marks.Key, str]) -> bool:
+def _is_used(link: marks.Link) -> bool:
     """Whether another chain reaches for a control."""
     for rig in marks.rigs():
         for chain in chains.setup_of(rig).chains:

@@ -18,7 +18,7 @@ from ..errors import LimbIKError
 from ..evaluate import Evaluation
 from ..session import pose_bones
 from ..spaces import matrix_to_armature
-from ..this_frame import all_but, evaluated
+from ..this_frame import all_but, evaluate_shown
 from . import chain_plan, controls, leavings
 from .chain_plan import ChainPlan, guess_end_bone, limb_plans
 from .removal import remove_chain
@@ -88,7 +88,7 @@ def _settled(context: bpy.types.Context, obj: bpy.types.Object, plans: Sequence[
         dependency.rebuild(obj)  # a tip that the driver doesn't name would be taken for a copied bone
         marks.mark(obj)
         _refuse_invalid(obj, tips)
-        run = evaluated(context, only=all_but({(marks.key_of(obj), tip) for tip in tips}))
+        run = evaluate_shown(context, only=all_but({(marks.key_of(obj), tip) for tip in tips}))
         return [_place_of(run, obj, tip) for tip in tips]
     except LimbIKError:
         for tip in tips:
