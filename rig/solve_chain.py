@@ -56,8 +56,6 @@ POLE_DIRECTIONS: dict[str, Callable[[Chain], Vector]] = {
     'LEG': leg.pole_direction,
     'FABRIK': fabrik.pole_direction,
 }
-# Part of the length within which the end counts as on its target, as for every solver.
-ON_TARGET = 1e-5
 ZERO_SCALE_AT_END = "scale of zero leaves the end bone no rotation to take over: it keeps its own"
 
 
@@ -111,7 +109,7 @@ def _as_held(rig: Rig, chain: ChainSetup, solution: Solution, turns: dict[int, Q
     for bone, rotation in turns.items():
         rig.state.turn(bone, rotation)
     missed = (goal.target - end_point(rig.state, chain)).length
-    if missed <= ON_TARGET * length:
+    if missed <= two_bone.REACHED * length:
         return replace(solution, status=Status.REACHED, error=0.0)
     status = Status.LIMITED if solution.status == Status.REACHED else solution.status
     return replace(solution, status=status, error=missed)

@@ -14,6 +14,7 @@ from mathutils import Vector
 
 from ..solvers.chain import Chain, Goal, Solution, Status
 from ..solvers.rotations import Quat
+from ..solvers.two_bone import REACHED
 from .chains import ChainSetup
 from .posed_chain import end_point, length_of, local_rotations, read_chain
 from .spaces import PoseState
@@ -22,8 +23,8 @@ from .spaces import PoseState
 MOST_STEPS = 40
 # Bounds of the part of the way that a step goes (Aitken's relaxation, from the two misses before).
 SHORTEST_STEP, LONGEST_STEP = 0.1, 2.0
-# Parts of the chain's length: what is aimed at, and what counts as reached (as for every solver).
-AIM, REACHED = 1e-7, 1e-5
+# Part of the chain's length that is aimed at.
+AIM = 1e-7
 REASON = "scale differs along the axes above the chain"
 
 

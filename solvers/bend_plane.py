@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from .blending import smoothstep
 from .chain import Chain
-from .planar import triangle
+from .planar import clamped_reach, triangle
 from .rotations import Quat, as_quat, conjugate, from_frames, multiply, rotate, shortest_arc
 from .vectors import (
     TINY,
@@ -182,7 +182,7 @@ def limb_turns(fk: FKLimb, line: Vec, side: Vec, distance: float) -> Turns:
     before, after = swivelled(side, line, fk.offset), swivelled(side, line, offset)
     upper_before = combined(line, fk.along, before, fk.height)
     lower_before = combined(line, fk.distance - fk.along, before, -fk.height)
-    lower_along = max(abs(fk.upper - fk.lower), min(fk.length, distance)) - along
+    lower_along = clamped_reach(distance, fk.upper, fk.lower) - along
     upper_after = combined(line, along, after, height)
     lower_after = combined(line, lower_along, after, -height)
     return Turns(_swung(whole, upper_before, upper_after, normal), _swung(whole, lower_before, lower_after, normal))

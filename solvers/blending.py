@@ -20,9 +20,11 @@ def smoothstep(x: float) -> float:
     return x * x * (3.0 - 2.0 * x)
 
 
-def ease(part: float) -> float:
-    """How far a change has come after ``part`` of its blend time."""
-    return smoothstep(part)
+def rise(value: float, low: float, high: float) -> float:
+    """0 up to ``low``, 1 from ``high``, smooth between; a step where both are equal."""
+    if high <= low:
+        return 1.0 if value > low else 0.0
+    return smoothstep((value - low) / (high - low))
 
 
 def effective_weight(
@@ -51,7 +53,7 @@ def effective_weight(
     part = 1.0 if use_ik_start else 0.0
     for changed_at, change in changes:
         if start < changed_at <= frame:
-            part += change * (ease((frame - changed_at) / duration_frames))
+            part += change * smoothstep((frame - changed_at) / duration_frames)
     return max(0.0, min(1.0, weight)) * max(0.0, min(1.0, part))
 
 

@@ -13,9 +13,12 @@ from dataclasses import dataclass
 
 from mathutils import Vector
 
+from .bend_plane import HINGE_FULL, HINGE_NONE, HINGE_WEIGHT
+from .blending import rise
 from .chain import Chain, Goal
-from .chain_geometry import Row, angle_about, mean_offset, read, row_of, smoothstep
+from .chain_geometry import Row, angle_about, mean_offset, read, row_of
 from .rotations import Quat, as_quat, from_axis_angle, from_frames, rotate, shortest_arc
+from .two_bone import ON_ROOT, POLE_DOUBTFUL, POLE_EXACT, POLE_LOST
 from .vectors import (
     UNIT_X,
     UNIT_Z,
@@ -30,17 +33,8 @@ from .vectors import (
     unit,
 )
 
-ON_ROOT = 1e-4
-"""Part of the length under which a point counts as lying on the root: its direction means nothing to an animator."""
-HINGE_WEIGHT = math.sin(math.radians(25.0))
-HINGE_FADES = (math.radians(20.0), math.radians(45.0))
-"""The stored hinge speaks up to a bend of 20 degrees, from 45 degrees the FK bend alone does (design: two bones)."""
 NO_BEND = 1e-6
 """Part of the length under which an offset is rounding of float32 joints."""
-POLE_FADES = (1e-4, 1e-3)
-"""Distance of the pole from the line, in lengths: FK's side below the first, exactly the pole's from the second."""
-POLE_DOUBTFUL = 1e-2
-"""Distance in lengths under which the pole's direction is called doubtful."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +75,7 @@ def fk_bend(chain: Chain, row: Row) -> Bend:
     line = _line(row)
     offset = mean_offset(row.points, line)
     angle = 2.0 * math.asin(min(1.0, 2.0 * length(offset) / row.total)) if row.total > 0.0 else 0.0
-    hinge_part = HINGE_WEIGHT * (1.0 - smoothstep(angle, *HINGE_FADES))
+    hinge_part = HINGE_WEIGHT * (1.0 - rise(angle, HINGE_FULL, HINGE_NONE))
     own = cross(unit(offset), line)
     own_part = math.sin(angle) if angle < math.pi / 2.0 else 1.0
     hinge = _hinge(chain, line)
@@ -142,6 +136,6 @@ def _pole_turn(line: Vec, side: Vec, row: Row, goal: Goal) -> tuple[float, bool]
         return 0.0, False
     beside = perpendicular_part(subtract(as_vec(goal.pole), row.root), line)
     distance = length(beside) / row.total
-    if distance <= POLE_FADES[0]:
+    if distance <= POLE_LOST:
         return 0.0, True
-    return angle_about(line, side, unit(beside)) * smoothstep(distance, *POLE_FADES), distance < POLE_DOUBTFUL
+    return angle_about(line, side, unit(beside)) * rise(distance, POLE_LOST, POLE_EXACT), distance < POLE_DOUBTFUL

@@ -133,12 +133,6 @@ def _offsets(points: Sequence[Vec], direction: Vec) -> list[Vec]:
     return [combined(step, 1.0, direction, -dot(step, direction)) for step in steps]
 
 
-def smoothstep(value: float, low: float, high: float) -> float:
-    """0 up to ``low``, 1 from ``high``, smooth between."""
-    t = min(1.0, max(0.0, (value - low) / (high - low)))
-    return t * t * (3.0 - 2.0 * t)
-
-
 def start_row(row: Row, start: Sequence[Quaternion] | None) -> Row:
     """``row`` in the pose that the deltas ``start`` give it; ``row`` itself for None."""
     if start is None:

@@ -12,9 +12,10 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from .blending import rise
 from .bounded_least_squares import steps
 from .chain import Chain, JointKind
-from .chain_geometry import Row, angle_about, mean_offset, posed, smoothstep
+from .chain_geometry import Row, angle_about, mean_offset, posed
 from .chain_model import JointModel, Model, Pose, joint_model, legal_pose, pose_of
 from .chain_start import bracketed
 from .joint_limits import clamp, degrees, is_legal, is_valid, local_rotation, stop_at
@@ -113,9 +114,9 @@ def _toward_side(model: Model, pose: Pose, wanted: Sequence[Vec], side: Vec) -> 
     if ZERO in {line, wanted_line} or not all(joint.follows for joint in model.joints[1:]):
         return pose
     own, there = mean_offset(pose.points, line), mean_offset(wanted, wanted_line)
-    straight = 1.0 - smoothstep(length(there) / model.total, *SHOWS_SIDE)
+    straight = 1.0 - rise(length(there) / model.total, *SHOWS_SIDE)
     there = rotate(shortest_arc(wanted_line, line, UNIT_X), combined(there, 1.0, side, straight * model.total))
-    angle = angle_about(line, own, there) * smoothstep(length(own) / model.total, *SHOWS_SIDE)
+    angle = angle_about(line, own, there) * rise(length(own) / model.total, *SHOWS_SIDE)
     base = Swivel(pose.locals_rest[0], rotate(conjugate(model.joints[0].frame), line))
     limits = model.joints[0].limits
     back = nearest(limits, Swivel(base.at(angle), base.line))

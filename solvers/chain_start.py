@@ -15,7 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from .chain_geometry import Row, placed, smoothstep
+from .blending import rise
+from .chain_geometry import Row, placed
 from .rotations import (
     IDENTITY,
     conjugate,
@@ -118,7 +119,7 @@ def _way(bends: Bends, goal: Sequence[Vec], sign: float) -> Callable[[float], li
     slope = _slope(bends)
     size, steep = _norm(way), _norm(slope)
     gain = sign * math.fsum(dot(a, b) for a, b in zip(way, slope, strict=True))
-    trust = smoothstep(steep / bends.total, *STEEP)
+    trust = rise(steep / bends.total, *STEEP)
     missing = trust * max(0.0, LEAST_GAIN * size * steep - gain)
     push = [scaled(own, sign * missing / steep**2 if missing > 0.0 else 0.0) for own in slope]
     return lambda t: [

@@ -16,6 +16,7 @@ from itertools import pairwise
 from mathutils import Quaternion
 
 from . import chain_limits
+from .blending import rise
 from .chain import Chain, Goal, Solution, Status
 from .chain_bend import Aim, Bend, aim, fk_bend, pole_direction
 from .chain_geometry import (
@@ -25,7 +26,6 @@ from .chain_geometry import (
     placed,
     posed,
     read,
-    smoothstep,
     spread,
     start_row,
     swings,
@@ -33,18 +33,13 @@ from .chain_geometry import (
 )
 from .chain_start import bends_of, nearest_distance, start
 from .rotations import Quat, as_quat, from_axis_angle, rotate, shortest_arc
+from .two_bone import REACHED, SAME_DISTANCE, SAME_DISTANCE_FAR, softened
 from .vectors import UNIT_Y, ZERO, Vec, as_vec, combined, length, scaled, subtract, unit
 
 __all__ = ["backward", "error_of", "forward", "passes", "pole_direction", "solve"]
 
-REACHED = 1e-5
-"""Part of the length within which a target counts as reached (design: ``limb_ik_status``)."""
 LARGEST_TOLERANCE = 1e-3
 """Part of the length that the tolerance never exceeds: captured people can be 150 units tall or 1.5."""
-SAME_DISTANCE = 3e-6
-SAME_DISTANCE_FAR = 5e-7
-"""Parts of the length, and of the distance from the origin, that float32 targets are good for: distances that differ
-from FK's by less count as FK's, or straight chains would tremble by a square root of it."""
 STANDS_OUT = 1e-4
 """Part of the length that keeps the turn to the bend's side defined where FK is straight to rounding error."""
 BRANCH_CUT = math.radians(150.0)
@@ -114,21 +109,9 @@ def _wanted_distance(row: Row, distance: float, goal: Goal) -> float:
     own = length(subtract(row.points[-1], row.root))
     zone = SAME_DISTANCE * row.total + SAME_DISTANCE_FAR * goal.origin_distance
     apart = distance - own
-    distance = own + apart * smoothstep(abs(apart), zone, 2.0 * zone)
-    return max(nearest_distance(row.lengths), softened(distance, row.total * goal.max_reach, goal.softness))
-
-
-def softened(distance: float, reach: float, softness: float) -> float:
-    """The distance that a chain of length ``reach`` is stretched to for a target at ``distance``: never past it.
-
-    Args:
-        softness: part of the reach that is eased; 0 is exact up to the reach.
-    """
-    ease = softness * reach
-    hard = reach - ease
-    if distance <= hard or ease <= 0.0:
-        return min(distance, reach)
-    return hard + ease * (1.0 - math.exp((hard - distance) / ease))
+    distance = own + apart * rise(abs(apart), zone, 2.0 * zone)
+    reach = row.total * goal.max_reach
+    return max(nearest_distance(row.lengths), min(softened(distance, reach, goal.softness), reach))
 
 
 def _aimed(row: Row, shape: Row, bend: Bend, aimed: Aim, distance: float) -> tuple[Vec, ...]:
@@ -148,7 +131,7 @@ def _closing_axis(shape: Row, bend: Bend) -> Vec:
     """
     offset = mean_offset(shape.points, bend.line)
     out = spread(shape.points, bend.line)
-    one_sided = smoothstep(length(offset) / out, *ONE_SIDED) if out > ON_LINE * shape.total else 0.0
+    one_sided = rise(length(offset) / out, *ONE_SIDED) if out > ON_LINE * shape.total else 0.0
     angle = angle_about(bend.line, bend.side, offset) if one_sided > 0.0 else 0.0
     own = rotate(from_axis_angle(bend.line, angle * one_sided), bend.axis)
     return rotate(shortest_arc(bend.line, shape.directions[0], own), own)
@@ -166,7 +149,7 @@ def _turn_to_side(row: Row, directions: Sequence[Vec], bend: Bend, to: Bend) -> 
         return from_axis_angle(to.line, 0.0)
     angle = angle_about(to.line, to.side, offset)
     angle = angle if angle > -BRANCH_CUT else angle + 2.0 * math.pi
-    part = smoothstep((out - fk_out) / (fk_out + STANDS_OUT * row.total), 0.0, 1.0)
+    part = rise((out - fk_out) / (fk_out + STANDS_OUT * row.total), 0.0, 1.0)
     return from_axis_angle(to.line, -angle * part)
 
 

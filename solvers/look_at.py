@@ -13,9 +13,10 @@ from collections.abc import Sequence
 
 from mathutils import Quaternion
 
+from .blending import rise
 from .chain import Chain, Goal, Solution, Status
 from .joint_limits import clamp, degrees, is_valid, local_rotation, stop_at
-from .look_geometry import Gaze, Link, Turn, delta_of, eye_at, gaze_of, rise, turn_toward, yaw_of
+from .look_geometry import Gaze, Link, Turn, delta_of, eye_at, gaze_of, turn_toward, yaw_of
 from .rotations import IDENTITY, Quat, angle_between, as_quat, conjugate, multiply, normalized, rotate, slerp
 from .vectors import as_vec, combined, cross, dot, length, scaled, subtract, unit
 
@@ -33,7 +34,7 @@ YAW_STEPS = tuple(math.radians(angle) for angle in (35.0, 70.0, 105.0, 140.0, 15
 """Yaws that a limited joint is tried at on the way, so that it stops at the bound it meets first, not the nearest."""
 STEP_REFUSED, STEP_REFUSED_WHOLLY = math.radians(5.0), math.radians(20.0)
 """Yaw refused on the way from which it counts as a bound, in part and wholly; less comes of axes not quite up."""
-REACHED = 1e-5
+ON_TARGET = 1e-5
 """Angle (rad) that counts as looking at the target; float32 quaternions leave 1e-7."""
 CHANGED = 1e-6
 """Angle (rad) that a limit must take away to count."""
@@ -209,7 +210,7 @@ def _solution(gaze: Gaze, deltas: Sequence[Quat], whole: float) -> Solution:
     far, look = length(sight), rotate(deltas[-1], gaze.look)
     miss = math.atan2(length(cross(look, sight)), dot(look, sight)) if far > 0.0 else 0.0
     status, reason = Status.REACHED, ""
-    if miss > REACHED:
+    if miss > ON_TARGET:
         status, reason = Status.LIMITED, _stops(gaze, deltas)
     if whole < 1.0:
         status, reason = Status.TOO_NEAR, "target on the eye"

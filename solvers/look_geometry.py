@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from .blending import smoothstep
+from .blending import rise
 from .chain import Chain, Goal, JointKind, JointLimits
 from .rotations import (
     Quat,
@@ -142,10 +142,3 @@ def delta_of(gaze: Gaze, yaw: float, pitch: Vec) -> Quat:
 def yaw_of(gaze: Gaze, delta: Quat) -> float:
     """Yaw of where a joint that has turned by ``delta`` from FK takes the look. Units: radians, -180 to 180 degrees."""
     return turn_toward(gaze, rotate(delta, gaze.look)).yaw
-
-
-def rise(value: float, low: float, high: float) -> float:
-    """0 up to ``low``, 1 from ``high``, smooth between; a step where both are equal."""
-    if high <= low:
-        return 1.0 if value > low else 0.0
-    return smoothstep((value - low) / (high - low))

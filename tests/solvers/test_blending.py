@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from limb_ik.solvers import rotations
-from limb_ik.solvers.blending import blend, ease, effective_weight
+from limb_ik.solvers.blending import blend, effective_weight, rise, smoothstep
 from limb_ik.solvers.rotations import IDENTITY, Quat
 
 BLEND_FRAMES = 3.6
@@ -28,10 +28,15 @@ def _keyed(
     return effective_weight(frame, 1.0, bool(value_at_start), changes, duration)
 
 
-def test_ease_is_flat_at_both_ends_and_half_in_the_middle() -> None:
-    assert [ease(part) for part in (-1.0, 0.0, 0.5, 1.0, 2.0)] == [0.0, 0.0, 0.5, 1.0, 1.0]
-    assert ease(1e-6) < 1e-11
-    assert 1.0 - ease(1.0 - 1e-6) < 1e-11
+def test_smoothstep_is_flat_at_both_ends_and_half_in_the_middle() -> None:
+    assert [smoothstep(part) for part in (-1.0, 0.0, 0.5, 1.0, 2.0)] == [0.0, 0.0, 0.5, 1.0, 1.0]
+    assert smoothstep(1e-6) < 1e-11
+    assert 1.0 - smoothstep(1.0 - 1e-6) < 1e-11
+
+
+def test_rise_is_smoothstep_between_two_values_and_a_step_where_they_are_equal() -> None:
+    assert [rise(value, 2.0, 4.0) for value in (1.0, 2.0, 3.0, 4.0, 5.0)] == [0.0, 0.0, 0.5, 1.0, 1.0]
+    assert [rise(value, 2.0, 2.0) for value in (1.0, 2.0, 2.1)] == [0.0, 0.0, 1.0]
 
 
 @pytest.mark.parametrize(("frame", "expected"), [(9.9, 0.0), (10.0, 0.0), (11.8, 0.5), (13.6, 1.0), (50.0, 1.0)])
