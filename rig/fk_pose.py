@@ -49,6 +49,10 @@ class Stores(NamedTuple):
     fk: NDArray[np.float32]
     written: NDArray[np.float32]
 
+    def of(self, bones: NDArray[np.intp]) -> Stores:
+        """Those of some bones, by number."""
+        return Stores(*(column[bones] for column in self))
+
     def rows(self) -> NDArray[np.float32]:
         """The property's values, one row for each bone."""
         return np.column_stack(self)

@@ -12,28 +12,27 @@ from typing import Any
 import numpy as np
 
 from ...solvers import rows
-from . import poses as crowd_poses
+from . import poses
 from .asked import Asked
 from .fixed import Fixed, Member
 from .limbs import Limbs, LimbsInFK, limbs_of
-from .plan import Floats
-from .poses import Poses
+from .plan import Floats, Numbers
 from .turn import Together
 
 
 def read(members: Sequence[Member], fixed: Fixed, asked: Asked) -> tuple[Limbs, Together]:
     """Everything as arrays."""
-    worlds: list[Any] = [member.rig.evaluated.matrix_world for member in members]
-    poses, together = crowd_poses.read(members, fixed)
-    bones = fixed.bones
+    worlds: list[Any] = [row[:] for member in members for row in member.rig.evaluated.matrix_world[:3]]
+    turns, together = poses.read(members, fixed)
+    seen, bones = fixed.buffers.all, fixed.bones
     fk = LimbsInFK(
-        above=poses.matrices[fixed.parents],
-        between=None if fixed.is_direct.all() else _between(poses, fixed),
-        locations=np.where(fixed.is_connected[..., None], 0.0, poses.locations[bones]),
-        turns=poses.turns[bones],
-        scales=poses.scales[bones],
+        above=_matrices(fixed, fixed.parents),
+        between=None if fixed.is_all_direct else _between(fixed),
+        locations=np.where(fixed.is_connected[..., None], 0.0, seen.locations[bones]),
+        turns=turns,
+        scales=seen.scales[bones].astype(np.float64),
         tails=asked.tails,
-        worlds=np.array([one[:3] for one in worlds]).repeat(fixed.counts, axis=0),
+        worlds=np.array(worlds).reshape(-1, 3, 4).repeat(fixed.counts, axis=0),
         places=asked.places,
         target_turns=asked.turns,
         settings=asked.settings,
@@ -41,9 +40,15 @@ def read(members: Sequence[Member], fixed: Fixed, asked: Asked) -> tuple[Limbs, 
     return limbs_of(fixed.setups, fk), together
 
 
-def _between(poses: Poses, fixed: Fixed) -> Floats:
+def _matrices(fixed: Fixed, bones: Numbers) -> Floats:
+    """Evaluated matrices of bones, armature space."""
+    columns = fixed.buffers.all.matrices[bones].astype(np.float64)
+    return columns.reshape(*bones.shape, 4, 4).swapaxes(-1, -2)
+
+
+def _between(fixed: Fixed) -> Floats:
     """From upper and lower bone to the parents of the bones after them, which Blender holds in place on them."""
-    return between(fixed.is_direct, poses.matrices[fixed.bones[:, :2]], poses.matrices[fixed.carriers])
+    return between(fixed.is_direct, _matrices(fixed, fixed.bones[:, :2]), _matrices(fixed, fixed.carriers))
 
 
 def between(is_direct: rows.Mask, own: Floats, carriers: Floats) -> Floats:

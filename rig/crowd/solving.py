@@ -122,10 +122,8 @@ def _solve_together(run: Evaluation, members: Sequence[Member], asked: Asked) ->
     limbs, together = read.read(members, fixed, asked)
     posed = batch.solve(limbs.batch)
     is_done = posed.is_ordinary & limbs.is_even
-    turns = np.stack(turned(limbs, posed).locals).transpose(0, 2, 1)
-    for number in (0, 1, 2):
-        is_turned = is_done & fixed.turns_end if number == 2 else is_done
-        turn.put_wanted(together, fixed.bones[is_turned, number], turns[number, is_turned])
+    locals_ = np.stack(turned(limbs, posed).locals, axis=2)
+    turn.put_wanted(together, locals_, fixed.is_turned if is_done.all() else fixed.is_turned & is_done[:, None])
     run.together = together
     run.words = Words(fixed, posed, is_done, limbs.batch.origin_distance, limbs.scale)
     for number, member in enumerate(members):

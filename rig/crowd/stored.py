@@ -16,7 +16,7 @@ _last: list[tuple[Fixed, fk_pose.Stores]] = []
 
 
 def keep(fixed: Fixed, stored: fk_pose.Stores, uids: Collection[int]) -> None:
-    """Note what the bones of the rigs with these session numbers keep from now on."""
+    """Note what the held bones of the rigs with these session numbers keep from now on."""
     _last[:] = [(fixed, stored)]
     fk_pose.touched.clear()
     fk_pose.touched.update(uid for uid in fixed.columns if uid not in uids)

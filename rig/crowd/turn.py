@@ -8,24 +8,20 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...solvers import rows
 from ...solvers.rotations import Quat
+from .buffers import Singles
 from .fixed import Fixed
-from .plan import Floats, Numbers
-
-Singles = NDArray[np.float32]
-Modes = NDArray[np.int32]
+from .plan import Floats
 
 
 class Together(NamedTuple):
-    """Rotations of all rigs that are solved together, one row per bone, as ``fixed`` counts them.
+    """Rotations of all rigs that are solved together, one row per held bone, as ``fixed`` has them.
 
     ``plain``: session numbers of rigs of which nothing has to be read bone by bone, whose ``fk`` is therefore certain.
     ``evaluated``, ``original``: quaternion channels as they are. ``wanted``: what the solve asks for, where
-    ``is_turned``. ``matrices``: evaluated, column by column. ``had_store``: bones beside which FK was kept, ``kept``:
-    what was written into them with it.
+    ``is_turned``. ``had_store``: bones beside which FK was kept, ``kept``: what was written into them with it.
     """
 
     fixed: Fixed
@@ -35,21 +31,29 @@ class Together(NamedTuple):
     original: Singles
     wanted: Floats
     is_turned: rows.Mask
-    matrices: Singles
-    had_store: NDArray[np.bool_]
+    had_store: rows.Mask
     kept: Singles
 
 
-def put_wanted(together: Together, bones: Numbers, turns: Floats) -> None:
-    """Put local rotations (one row per bone) into ``wanted``, on the hemisphere of what they were."""
-    near = together.fk[bones].astype(np.float64)
-    is_other = (near * turns).sum(axis=1) < 0.0
-    together.is_turned[bones] = True
-    together.wanted[bones] = np.where(is_other[:, None], -turns, turns)
+def put_wanted(together: Together, turns: Floats, is_turned: rows.Mask) -> None:
+    """Put local rotations into ``wanted``, on the hemisphere of what they were.
+
+    Args:
+        turns: of the chains' bones (4 x chains x 3).
+        is_turned: which of them (chains x 3).
+    """
+    at = together.fixed.at[is_turned]
+    wanted = turns.transpose(1, 2, 0)[is_turned]
+    is_other = (together.fk[at] * wanted).sum(axis=1) < 0.0
+    wanted[is_other] *= -1.0
+    together.is_turned[at] = True
+    together.wanted[at] = wanted
 
 
-def turned_of(together: Together, rig: int) -> dict[int, Quat]:
+def turned_of(together: Together, number: int) -> dict[int, Quat]:
     """The local rotations that the solve gave to bones of a rig (by its number), by bone."""
-    row = slice(together.fixed.starts[rig], together.fixed.starts[rig + 1])
-    turns: list[Any] = together.wanted[row].tolist()
-    return {bone: tuple(turns[bone]) for bone in np.flatnonzero(together.is_turned[row]).tolist()}
+    fixed = together.fixed
+    places = np.flatnonzero(together.is_turned & (fixed.held_by == number))
+    turns: list[Any] = together.wanted[places].tolist()
+    bones = (fixed.held[places] - fixed.starts[number]).tolist()
+    return {bone: tuple(turn) for bone, turn in zip(bones, turns, strict=True)}

@@ -14,11 +14,11 @@ import numpy as np
 from ...solvers import rows
 from .. import fk_pose, history, originals
 from ..fk_pose import Raw
-from ..raw_pose import read_channel, write_channel
+from ..raw_pose import write_channel
 from ..session import pose_bones
 from . import stored
-from .fixed import Fixed
-from .turn import Singles, Together
+from .buffers import Singles
+from .turn import Together
 
 if TYPE_CHECKING:
     from ..evaluate import Evaluation, Rig
@@ -33,9 +33,9 @@ def is_writable(run: Evaluation, rig: Rig) -> bool:
 
 
 class _Change(NamedTuple):
-    """What a write changes, one row per bone.
+    """What a write changes, one row per held bone.
 
-    ``is_ours``: of the rigs that are written here and held. ``written``: what bones hold after it.
+    ``is_ours``: of the rigs that are written here. ``written``: what bones hold after it.
     """
 
     is_ours: rows.Mask
@@ -56,7 +56,7 @@ def write(run: Evaluation, rigs: dict[int, Rig], is_own: bool) -> int:
 
 def _change_of(together: Together, rigs: Collection[int]) -> _Change:
     fixed, wanted, original = together.fixed, together.wanted, together.original
-    is_ours = fixed.is_held & np.repeat([uid in rigs for uid in fixed.columns], np.diff(fixed.starts))
+    is_ours = np.array([uid in rigs for uid in fixed.columns])[fixed.held_by]
     # The evaluated pose counts, too: a render of the frame that is shown evaluates FK beside originals that hold IK.
     apart = np.maximum(np.abs(wanted - original), np.abs(wanted - together.evaluated))
     is_changed = is_ours & (apart > fk_pose.SAME_RAW).any(axis=1)
@@ -67,70 +67,65 @@ def _change_of(together: Together, rigs: Collection[int]) -> _Change:
 
 def _keep(bones: Sequence[Any], together: Together, change: _Change, rigs: Collection[int]) -> None:
     """Keep FK beside the bones, and in memory what they keep."""
-    _clear(bones, together.fixed, change.is_ours & ~change.is_stored)
-    _store(bones, together, change)
+    fixed = together.fixed
     numbers = np.where(change.is_stored, np.float32(QUATERNION_NUMBER), np.float32(0.0))
-    stored.keep(together.fixed, fk_pose.Stores(numbers, together.fk, change.written), rigs)
+    kept = fk_pose.Stores(numbers, together.fk, change.written)
+    for owner, name, store, is_ours in zip(
+        fixed.held_by.tolist(), fixed.held_names, kept.rows().tolist(), change.is_ours.tolist(), strict=True
+    ):
+        if is_ours and store[0]:
+            bones[owner][name].limb_ik_store = store
+        elif is_ours:
+            fk_pose.clear_store(bones[owner][name])
+    stored.keep(fixed, kept, rigs)
     history.remember_first(rigs, 'QUATERNION', partial(_first, together, change))
 
 
 def _put(bones: Sequence[Any], together: Together, change: _Change, rigs: Mapping[int, Rig], is_own: bool) -> int:
     """Put what changed into the bones, rig by rig."""
     fixed, uids = together.fixed, list(together.fixed.columns)
-    is_shown = _are_shown(together, change.is_ours)
-    changed = sorted(set(fixed.held_by[change.is_changed[fixed.held]].tolist()))
+    is_shown, whole = _are_shown(together, change.is_ours), fixed.buffers.all
+    np.copyto(whole.written, whole.original)
+    whole.written[fixed.held[change.is_changed]] = change.written[change.is_changed]
+    changed = np.flatnonzero(np.logical_or.reduceat(change.is_changed, fixed.held_starts)).tolist()
     for number in changed:
-        row, rig = slice(fixed.starts[number], fixed.starts[number + 1] - 1), rigs[uids[number]]
-        values, seen = change.written[row], together.matrices[row]
-        if not (is_own and is_shown[number]) and originals.may_differ(rig.evaluated, rig.obj, is_own, seen):
-            values = _taken_over(rig, bones[number], values, change.is_ours[row])
-        write_channel(bones[number], QUATERNION, values.reshape(-1))
+        rig, room = rigs[uids[number]], fixed.buffers.of_rig[number]
+        is_same = is_own and is_shown[number]
+        if not is_same and originals.may_differ(rig.evaluated, rig.obj, is_own, room.matrices):
+            _take_over(rig, bones[number], together, change, number)
+        write_channel(bones[number], QUATERNION, room.written)
         rig.obj.update_tag(refresh={'OBJECT'})
     return len(changed)
 
 
-def _are_shown(together: Together, is_held: rows.Mask) -> rows.Mask:
+def _are_shown(together: Together, is_held: rows.Mask) -> list[bool]:
     """Rigs whose originals surely show what was evaluated, seen by what was read before: see ``originals``.
 
     All rotations are the evaluated ones, and somewhere no longer what IK wrote: so they were copied in this update.
     """
-    starts = together.fixed.starts[:-1]
-    is_same = (together.original == together.evaluated).all(axis=1)
-    is_new = is_held & together.had_store & (together.original != together.kept).any(axis=1)
-    shown: rows.Mask = np.logical_and.reduceat(is_same, starts) & np.logical_or.reduceat(is_new, starts)
-    return shown
-
-
-def _clear(bones: Sequence[Any], fixed: Fixed, has_gone: rows.Mask) -> None:
-    gone = has_gone[fixed.held]
-    for rig, number in zip(fixed.held_by[gone].tolist(), fixed.held_bones[gone].tolist(), strict=True):
-        fk_pose.clear_store(bones[rig][number])
-
-
-def _store(bones: Sequence[Any], together: Together, change: _Change) -> None:
-    """Keep FK and what the bone then holds beside it."""
     fixed = together.fixed
-    kept = change.is_stored[fixed.held]
-    at = fixed.held[kept]
-    numbers = np.full(len(at), QUATERNION_NUMBER, np.float32)
-    stores = fk_pose.Stores(numbers, together.fk[at], change.written[at]).rows()
-    places = zip(fixed.held_by[kept].tolist(), fixed.held_bones[kept].tolist(), strict=True)
-    for (rig, number), store in zip(places, stores.tolist(), strict=True):
-        bones[rig][number].limb_ik_store = store
+    is_same = (fixed.buffers.all.original == fixed.buffers.all.evaluated).all(axis=1)
+    is_new = is_held & together.had_store & (together.original != together.kept).any(axis=1)
+    all_same = np.logical_and.reduceat(is_same, fixed.starts[:-1])
+    shown: list[bool] = (all_same & np.logical_or.reduceat(is_new, fixed.held_starts)).tolist()
+    return shown
 
 
 def _first(together: Together, change: _Change, uid: int) -> dict[str, tuple[Raw, Raw]]:
     """By bone name, the FK and the written values that a rig's bones keep."""
-    number = list(together.fixed.columns).index(uid)
-    start, after = together.fixed.starts[number : number + 2]
-    names, fk = together.fixed.columns[uid][0].names, together.fk
-    at = (np.flatnonzero(change.is_stored[start:after]) + start).tolist()
-    return {names[row - start]: (tuple(fk[row].tolist()), tuple(change.written[row].tolist())) for row in at}
+    fixed = together.fixed
+    number = list(fixed.columns).index(uid)
+    places = np.flatnonzero(change.is_stored & (fixed.held_by == number)).tolist()
+    return {
+        fixed.held_names[place]: (tuple(together.fk[place].tolist()), tuple(change.written[place].tolist()))
+        for place in places
+    }
 
 
-def _taken_over(rig: Rig, bones: Any, written: Singles, is_held: rows.Mask) -> Singles:
-    """What to write where the original may hold another frame: first all that is animated is copied to it."""
+def _take_over(rig: Rig, bones: Any, together: Together, change: _Change, number: int) -> None:
+    """Where the original may hold another frame, first copy all that is animated to it; the buffer gets that, too."""
     originals.copy_animated(rig.evaluated, rig.obj)
-    values = read_channel(bones, QUATERNION, len(written)).reshape(-1, 4)
-    values[is_held] = written[is_held]
-    return values
+    room, fixed = together.fixed.buffers.of_rig[number], together.fixed
+    bones.foreach_get(QUATERNION, room.written)
+    own = change.is_ours & (fixed.held_by == number)
+    fixed.buffers.all.written[fixed.held[own]] = change.written[own]
