@@ -20,6 +20,7 @@ import bpy
 
 from .. import properties
 from ..bake.motion import MOTIONS
+from ..bake.plan import AFTER
 from ..demos import scenes, stairs, walk
 from ..files.opening import READABLE, WRITABLE
 from ..files.quiet import show_chatter, stdout_to_stderr
@@ -35,7 +36,6 @@ MOTION_HELP = (
     "still, they stay where they are made; auto, fk where there is animation, else still (default: auto)"
 )
 FORMATS = tuple(suffix[1:].upper() for suffix in WRITABLE)
-AFTERS = ("MUTE", "REMOVE", "KEEP")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -199,7 +199,7 @@ def _add_bake(commands: _Commands) -> None:
     command.add_argument(
         "--reduce", type=values.length, metavar="METRES", default=0.0, help="fewer keys, off by this at most"
     )
-    command.add_argument("--after", **values.one_of(AFTERS), default="MUTE", help="the chains (default: mute)")
+    command.add_argument("--after", **values.one_of(AFTER), default="MUTE", help="the chains (default: mute)")
     command.add_argument(
         "--jobs", type=values.positive, metavar="N", default=1, help="how many files at a time (default: 1)"
     )

@@ -66,32 +66,24 @@ def positive(text: str) -> int:
 
 def length(text: str) -> float:
     """Metres from 0 up."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0.0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a length from 0 up")
-    return value
+    return _number(text, "a length from 0 up", low=0.0)
 
 
 def number(text: str) -> float:
     """Any number, but for infinity and what is none."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
-    return value
+    return _number(text, "a number")
 
 
 def share(text: str) -> float:
     """A number from 0 to 1."""
+    return _number(text, "a number from 0 to 1", low=0.0, high=1.0)
+
+
+def _number(text: str, what: str, low: float = -math.inf, high: float = math.inf) -> float:
     try:
         value = float(text)
     except ValueError:
-        value = -1.0
-    if not 0.0 <= value <= 1.0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1")
+        value = math.nan
+    if not (math.isfinite(value) and low <= value <= high):
+        raise argparse.ArgumentTypeError(f"{text!r} is not {what}")
     return value
