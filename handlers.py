@@ -15,6 +15,7 @@ from bpy.app.handlers import persistent
 
 from .rig import (
     dependency,
+    edits,
     fk_pose,
     history,
     keyed_fk,
@@ -66,21 +67,24 @@ def frame_change_pre(scene: bpy.types.Scene, *_: Any) -> None:
     _mend_keys_of_frame_left(scene)
     history.clear()
     rigs = _rigs_in(scene)
-    if _is_settled(scene):
-        _stayed.update(staying.staying(rigs))
-    else:
-        staying.forget()
+    settled = _settled_graph(scene)
+    if settled is None:
+        edits.note()
+    edits.note_other_handlers()
     with marks.quiet():
+        _stayed.update(staying.staying(rigs, settled))
         for obj in rigs:
             if obj.session_uid not in _stayed and not overwritten.is_likely(obj):
                 fk_pose.restore(obj)
 
 
-def _is_settled(scene: bpy.types.Scene) -> bool:
-    """Whether no edit waits for an update as the frame is left."""
+def _settled_graph(scene: bpy.types.Scene) -> bpy.types.Depsgraph | None:
+    """The depsgraph of the screen where no edit waits for an update in it as the frame is left, else None."""
     layer = bpy.context.view_layer
     depsgraph = layer.depsgraph if layer is not None and bpy.context.scene == scene else None
-    return depsgraph is not None and not updates.may_matter(depsgraph)
+    if depsgraph is None or updates.may_matter(depsgraph) or depsgraph.id_type_updated('COLLECTION'):
+        return None
+    return depsgraph
 
 
 def _mend_keys_of_frame_left(scene: bpy.types.Scene) -> None:
@@ -115,7 +119,7 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
         return
     with warm_start.allowed(depsgraph):
         frame = scene.frame_current_final
-        write.write(evaluate(depsgraph, _held_by(depsgraph), frame, is_fresh=True, stayed=_stayed))
+        write.write(evaluate(depsgraph, _held_by(depsgraph), frame, is_fresh=True, stayed=_stayed, is_played=True))
     keyed_fk.note_frame(scene)
 
 
@@ -133,10 +137,13 @@ def _notice_rigs_that_came(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgrap
 @_persists
 def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Solve the rigs again that an edit touched, themselves or in what their chains hang on."""
-    if live_pause.is_paused() or not updates.may_matter(depsgraph):
+    if not updates.may_matter(depsgraph):
+        return
+    edits.note()
+    staying.forget()
+    if live_pause.is_paused():
         return
     simulations.forget()
-    staying.forget()
     touched = updates.touched_rigs(depsgraph) if updates.may_touch_rigs(depsgraph) else ()
     if not touched:
         return

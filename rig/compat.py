@@ -21,6 +21,8 @@ HAS_POSE_BONE_SELECT = bpy.app.version >= (5, 0, 0)
 # Motion paths are computed without calling handlers there, so they show what the handlers would have changed: FK.
 HIDES_IK_FROM_MOTION_PATHS = bpy.app.version >= (5, 0, 0)
 
+# What is written by foreach_set tags what it belongs to (measured).
+BULK_WRITES_TAG = bpy.app.version >= (4, 5, 0)
 # Where an action plays alone its muted groups play on; beside NLA strips, and in them, they don't (measured).
 PLAYS_MUTED_GROUPS_ALONE = HAS_SLOTS
 

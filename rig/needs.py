@@ -123,17 +123,42 @@ def _asks_for_more(driver: Any) -> bool:
     return bool(names - KNOWN_NAMES - {variable.name for variable in driver.variables})
 
 
-def _simulation(obj: bpy.types.Object) -> str:
+def is_anything_simulated() -> bool:
+    """Whether an object of the file has a simulation that isn't baked: it may see any rig, and keeps what it saw."""
+    return any(_simulation(obj, is_baked_too=False) for obj in bpy.data.objects)
+
+
+def _simulation(obj: bpy.types.Object, *, is_baked_too: bool = True) -> str:
     if obj.rigid_body is not None or obj.rigid_body_constraint is not None:
         return "a rigid body simulation"
-    for modifier in obj.modifiers:
-        if modifier.type in SIMULATIONS or (modifier.type == 'NODES' and _simulates(modifier)):
+    for modifier in obj.modifiers if len(obj.modifiers) else ():
+        if _simulates(modifier) and (is_baked_too or not _is_baked(modifier)):
             return f"the simulation of its modifier '{modifier.name}'"
     return ""
 
 
 def _simulates(modifier: Any) -> bool:
-    return modifier.node_group is not None and any(node.type == SIMULATION_NODE for node in modifier.node_group.nodes)
+    if modifier.type == 'NODES':
+        return modifier.node_group is not None and _has_simulation_zone(modifier.node_group, set())
+    return modifier.type in SIMULATIONS
+
+
+def _has_simulation_zone(tree: Any, seen: set[Any]) -> bool:
+    """Whether a node tree, or a group in it, has a simulation zone."""
+    seen.add(tree)
+    groups = {node.node_tree for node in tree.nodes if node.type == 'GROUP'} - {None, *seen}
+    return any(node.type == SIMULATION_NODE for node in tree.nodes) or any(
+        _has_simulation_zone(group, seen) for group in groups
+    )
+
+
+def _is_baked(modifier: Any) -> bool:
+    """Whether a simulation is played from its cache; still hair is none."""
+    particles = getattr(modifier, "particle_system", None)
+    if particles is not None and particles.settings.type == 'HAIR' and not particles.use_hair_dynamics:
+        return True
+    cache = getattr(modifier, "point_cache", None) or getattr(particles, "point_cache", None)
+    return cache is not None and cache.is_baked
 
 
 def _first_simulated(scene: bpy.types.Scene, obj: bpy.types.Object) -> int:

@@ -4,7 +4,8 @@ Else FK goes back into the bones before a frame change, and Blender evaluates th
 that it deforms, once more than it has to. Here that is left out where it can't be told from the
 result: what the solve reads must not hang on solved bones, or a frame would depend on the one before.
 
-What is found is remembered while frames play and forgotten at every edit. Reads only.
+What is found is remembered while frames play and forgotten at every edit; the first frame after one
+has FK put back whatever it was. Poses are only read.
 """
 
 from __future__ import annotations
@@ -13,63 +14,123 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import bpy
+import numpy as np
 
-from . import compat, dependency, fk_pose, hanging, marks, needs, simulations
+from . import compat, dependency, fk_pose, hanging, marks, needs
 from .bone_rows import line_above
-from .chains import ChainSetup, RigSetup, known_setup
+from .chains import ChainSetup, RigSetup, setup_of
 from .data_paths import bone_path
 from .session import armature_data, object_settings, pose_bones
 
 ROTATIONS = (*fk_pose.WIDTHS, "rotation_mode")
 
-# By session number of a rig: its set-up, whether it may stay, and whether it looks at nothing that others' bones move.
-_known: dict[int, tuple[RigSetup, bool, bool]] = {}
+
+class _Known:
+    """What was found since the last edit.
+
+    ``rigs``: by session number a rig's set-up, whether it may stay, and whether it looks at nothing that others' bones
+    move. ``is_edited``: no frame was left since the last edit.
+    """
+
+    def __init__(self) -> None:
+        self.rigs: dict[int, tuple[RigSetup, bool, bool]] = {}
+        self.is_simulated: bool | None = None
+        self.is_edited = True
+
+
+_known = _Known()
 
 
 def forget() -> None:
     """Something was edited: look at every rig again."""
-    _known.clear()
+    _known.rigs.clear()
+    _known.is_simulated, _known.is_edited = None, True
 
 
-def staying(rigs: Sequence[bpy.types.Object]) -> set[int]:
+def staying(rigs: Sequence[bpy.types.Object], depsgraph: bpy.types.Depsgraph | None) -> set[int]:
     """Session numbers of the rigs that may stay as they are; none where one looks at what the others' bones move.
 
     Args:
         rigs: every watched armature object of the scene, originals.
+        depsgraph: the one of the screen, where no edit in it waits for an update; else None.
     """
-    found = set()
+    if depsgraph is None or _known.is_edited or not _is_alone():
+        forget()
+        _known.is_edited = False
+        return set()
+    if _known.is_simulated is None:
+        _known.is_simulated = needs.is_anything_simulated()
+    found = [] if _known.is_simulated else _found(rigs)
+    if not compat.BULK_WRITES_TAG:
+        found = [obj for obj in found if _is_as_evaluated(obj, depsgraph)]
+    return {obj.session_uid for obj in found}
+
+
+def _found(rigs: Sequence[bpy.types.Object]) -> list[bpy.types.Object]:
+    """The rigs that may stay, as far as Blender's tags tell of edits."""
+    found = []
     for obj in rigs:
-        setup, uid = known_setup(obj), obj.session_uid
-        known = _known.get(uid)
-        if setup is None:
-            return set()
+        if obj.mode == 'EDIT':
+            return []
+        setup, uid = setup_of(obj), obj.session_uid
+        known = _known.rigs.get(uid)
         if known is None or known[0] is not setup:
             is_closed = _is_closed(obj, setup)
-            known = _known[uid] = setup, is_closed and _may_stay(obj, setup), is_closed
+            known = _known.rigs[uid] = setup, is_closed and _may_stay(obj, setup), is_closed
         if not known[2]:
-            return set()
+            return []
         if known[1]:
-            found.add(uid)
+            found.append(obj)
     return found
+
+
+def _is_as_evaluated(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bool:
+    """Whether the pose is the one that was evaluated; nothing else tells of bulk writes in Blender 4.2."""
+    bones, seen = pose_bones(obj), pose_bones(obj.evaluated_get(depsgraph))
+    if len(bones) != len(seen):
+        return False
+    poses, modes = np.empty((2, 16 * len(bones)), np.float32), np.empty((2, len(bones)), np.int32)
+    for owner, pose, mode in zip((bones, seen), poses, modes, strict=True):
+        owner.foreach_get("matrix_basis", pose)
+        owner.foreach_get("rotation_mode", mode)
+    return bool((poses[0] == poses[1]).all() and (modes[0] == modes[1]).all())
+
+
+def _is_alone() -> bool:
+    """Whether no other handler of frames is there: it would see IK where it saw FK, and nobody tells of its edits."""
+    handlers = bpy.app.handlers
+    return len(handlers.frame_change_pre) <= 1 and len(handlers.frame_change_post) <= 1
 
 
 def _is_closed(obj: bpy.types.Object, setup: RigSetup) -> bool:
     """Whether bones of other rigs move nothing that the solve of this one reads."""
-    reached: list[bpy.types.Object] = []
+    reached, grounds = list[bpy.types.Object](), list[bpy.types.Object]()
     bones: Any = pose_bones(obj)
     for chain in setup.chains:
         tip = bones[chain.bones[-1]]
-        reached += [one for one in (tip.limb_ik_target, tip.limb_ik_pole, tip.limb_ik_ground) if one is not None]
-    if not all(_is_free(one) for top in (obj, *reached) for one in hanging.all_above(top)):
+        reached += [one for one in (tip.limb_ik_target, tip.limb_ik_pole) if one is not None]
+        grounds += [one for one in (tip.limb_ik_ground,) if one is not None]
+    tops = (obj, *reached, *grounds)
+    if not all(_is_free(one) for top in tops for one in hanging.all_above(top)):
         return False
-    own = {obj, obj.data, obj.parent, *reached}
+    if _has_drivers(obj.data) or not all(_is_rigid(one) for one in grounds):
+        return False
+    own = {obj.data, obj.parent, *tops}
     return set(needs.linked_by(obj)) <= own and all(_reaches_free_bone(obj, setup, chain) for chain in setup.chains)
 
 
 def _is_free(obj: bpy.types.Object) -> bool:
-    """Whether an object hangs on no bone and no shape, by no constraint, driver or simulation."""
-    hangs = obj.parent is not None and obj.parent_type != 'OBJECT'
-    return not (hangs or len(obj.constraints) or obj.rigid_body or _has_drivers(obj))
+    """Whether an object hangs on no bone and no shape, by no constraint or driver."""
+    parent = obj.parent
+    hangs = parent is not None and (obj.parent_type != 'OBJECT' or parent.type == 'CURVE')  # it may be a path
+    return not (hangs or len(obj.constraints) or _has_drivers(obj))
+
+
+def _is_rigid(ground: Any) -> bool:
+    """Whether no bone and no driver may change the shape of a ground."""
+    shapes = getattr(ground.data, "shape_keys", None)
+    is_free = not (len(ground.modifiers) or _has_drivers(ground.data) or _has_drivers(shapes))
+    return ground.type == 'MESH' and is_free
 
 
 def _has_drivers(block: Any) -> bool:
@@ -89,20 +150,18 @@ def _reaches_free_bone(obj: bpy.types.Object, setup: RigSetup, chain: ChainSetup
 def _may_stay(obj: bpy.types.Object, setup: RigSetup) -> bool:
     animation, data = obj.animation_data, armature_data(obj)
     return (
-        obj.mode != 'EDIT'
-        and data.pose_position == 'POSE'
+        data.pose_position == 'POSE'
+        and data.animation_data is None
         and object_settings(obj).is_live
         and not any(chain.loose or chain.ground_key for chain in setup.chains)
         and not any(len(bone.constraints) for bone in pose_bones(obj))
-        and not _has_drivers(obj)
-        and not _has_drivers(data)
         and (animation is None or not len(animation.nla_tracks))
         and _unanimated(setup, compat.fcurves_of(obj))
-        and not simulations.note(obj)
     )
 
 
 def _unanimated(setup: RigSetup, curves: Iterable[bpy.types.FCurve]) -> bool:
-    """Whether no curve gives a rotation, or its mode, to a bone whose FK is kept."""
-    paths = {f"{bone_path(setup.names[bone])}{name}" for bone in setup.held for name in ROTATIONS}
+    """Whether no curve gives a rotation, or its mode, to a bone whose FK is kept; nor to one that has only a number."""
+    owners = [*(bone_path(setup.names[bone]) for bone in setup.held), *(f"pose.bones[{bone}]." for bone in setup.held)]
+    paths = {f"{owner}{name}" for owner in owners for name in ROTATIONS}
     return all(curve.data_path not in paths for curve in curves)

@@ -110,10 +110,12 @@ def test_only_rigs_that_change_are_solved_and_written(counted: Counted) -> None:
 
 
 def test_a_frame_on_which_nothing_moves_writes_nothing_where_nothing_animates_fk(counted: Counted) -> None:
+    """The first frame after an edit has FK put back, whatever it was."""
     limb()
     rigs.update()
-    counted.clear()
     rigs.frame_set(2)
+    counted.clear()
+    rigs.frame_set(3)
     rigs.update()
     assert counted.written == []
 
