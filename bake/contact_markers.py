@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..rig.chain_setup import REACHING
 from ..rig.chains import ChainSetup, known_setup, setup_of
 from ..rig.errors import LimbIKError
 from .contacts import END, TOE, Contact, point_name
-from .feet import PINNABLE
 
 DOWN, UP = " down", " up"
 
@@ -123,7 +123,7 @@ def _points(context: Any, obj: Any, tips: Sequence[str]) -> dict[str, tuple[str,
 
 
 def _chains(obj: Any, tips: Sequence[str]) -> list[ChainSetup]:
-    return [one for one in setup_of(obj).chains if one.solver in PINNABLE and (not tips or one.tip in tips)]
+    return [one for one in setup_of(obj).chains if one.solver in REACHING and (not tips or one.tip in tips)]
 
 
 def _own_names(context: Any, obj: Any, tips: Sequence[str]) -> set[str]:

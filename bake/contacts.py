@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..rig import compat
+from ..rig.chain_setup import REACHING
 from ..rig.chains import ChainSetup, setup_of
 from ..rig.errors import LimbIKError
 from ..rig.session import frames_per_second
 from ..solvers import contacts as maths
 from ..solvers.arrays import Floats
 from ..solvers.contacts import Span
-from .feet import ARM, LEG, PINNABLE, FootMotion, kinds, pinnable, toe_bone, up_axis
+from .feet import ARM, LEG, FootMotion, kinds, pinnable, toe_bone, up_axis
 from .ranges import frames_between
 from .reading_feet import read_feet_steps
 from .steps import Steps, at_once
@@ -67,7 +68,7 @@ def left_out(obj: Any, tips: Sequence[str] = (), *, hands: bool = False) -> str:
 
 def _meant(obj: Any, hands: bool) -> list[ChainSetup]:
     wanted, kind_of = ({LEG, ARM} if hands else {LEG}), kinds(obj)
-    chains = [chain for chain in setup_of(obj).chains if chain.solver in PINNABLE]
+    chains = [chain for chain in setup_of(obj).chains if chain.solver in REACHING]
     return [chain for chain in chains if kind_of.get(chain.tip) in wanted]
 
 

@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 
 from ..rig import limbs
+from ..rig.chain_setup import REACHING
 from ..rig.chains import ChainSetup, setup_of
 from ..rig.errors import LimbIKError
 from ..rig.session import frames_per_second
 from ..solvers.arrays import Floats
 from .jobs import chains_named
 
-# Solvers whose end can be pinned.
-PINNABLE = {'TWO_BONE', 'LEG', 'FABRIK'}
 LEG, ARM = "leg", "arm"
 
 
@@ -78,7 +77,7 @@ def pinnable(obj: Any, tips: Sequence[str] = ()) -> list[ChainSetup]:
         LimbIKError: there is no such chain, or a named one is another kind.
     """
     chains = chains_named(obj, tips)
-    found = [chain for chain in chains if chain.solver in PINNABLE]
+    found = [chain for chain in chains if chain.solver in REACHING]
     if not found or (tips and len(found) < len(chains)):
         raise LimbIKError(f"'{obj.name}' has no chain with an end to plant: look-at has none")
     return found

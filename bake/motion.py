@@ -15,6 +15,7 @@ from mathutils import Quaternion
 
 from ..rig import compat
 from ..rig.bone_rows import row_up
+from ..rig.chain_setup import HINGED
 from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation
 from ..rig.match import rig_of
@@ -148,7 +149,7 @@ def hinged_by_motion(context: Any, obj: Any, plans: Sequence[ChainPlan], frames:
 def _joints(obj: Any, plan: ChainPlan) -> Joints | None:
     """Root bone, mid bone and end bone (empty: tail of the mid bone) of a limb; None where there is no such limb."""
     tip: Any = obj.pose.bones.get(plan.tip)
-    if tip is None or plan.solver not in {'TWO_BONE', 'LEG'} or plan.bend_axis is not None:
+    if tip is None or plan.solver not in HINGED or plan.bend_axis is not None:
         return None
     row = row_up(tip, plan.chain_length)
     if len(row) < 2 or len(row) < plan.chain_length:

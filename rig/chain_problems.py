@@ -12,7 +12,7 @@ import bpy
 
 from ..solvers import joint_limits
 from . import constrained, dependency, migrate
-from .chain_setup import ChainSetup, limits_of
+from .chain_setup import HINGED, ChainSetup, limits_of
 from .session import pose_bones
 
 
@@ -34,7 +34,7 @@ def _length_problem(tip: Any) -> str:
     if count > available:
         bones = "bone" if available == 1 else "bones"
         return f"chain of {count} is longer than the {available} {bones} from '{tip.name}' up"
-    if count < 2 and tip.limb_ik_solver in {'TWO_BONE', 'LEG'}:
+    if count < 2 and tip.limb_ik_solver in HINGED:
         return "two bones are needed, the chain has one"
     if tip.limb_ik_root and tip.limb_ik_root != dependency.root_name(tip):
         return f"chain changed: it began at '{tip.limb_ik_root}'"

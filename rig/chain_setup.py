@@ -25,6 +25,11 @@ AXES = {
     'NEG_Z': Vector((0.0, 0.0, -1.0)),
 }
 
+# Solvers that bring an end to a target, on a pole's side; looking has neither.
+REACHING = frozenset(('TWO_BONE', 'LEG', 'FABRIK'))
+# Those of them that bend about a hinge which set-up stores.
+HINGED = frozenset(('TWO_BONE', 'LEG'))
+
 # Settings on the tip bone that make up a chain; joint limits stay with their bones.
 CHAIN_SETTINGS = (
     "solver", "chain_length", "end_bone", "target", "target_bone", "pole", "pole_bone", "target_space", "target_rest",

@@ -16,13 +16,11 @@ from mathutils import Matrix, Quaternion, Vector
 from ..solvers import rotations
 from ..solvers.vectors import TINY
 from . import fk_pose, marks, posed_chain, solve_chain
-from .chains import ChainSetup
+from .chain_setup import REACHING, ChainSetup
 from .errors import LimbIKError
 from .evaluate import Evaluation, Rig
 from .spaces import basis_at
 
-# Solvers that softness and the largest reach hold back.
-HELD_BACK = {'TWO_BONE', 'LEG', 'FABRIK'}
 # Part of the length by which FK may be straighter than allowed: the rounding of float32 joints.
 STRAIGHT = 1e-6
 # Softnesses beyond where softening begins; from there on the end is 5e-5 of a softness from the longest reach.
@@ -63,7 +61,7 @@ def matched(run: Evaluation, rig: Rig, chain: ChainSetup) -> Match:
     has_pole = chain.solver in solve_chain.POLE_DIRECTIONS
     tip = rig.state.bones[chain.bones[-1]]
     place, is_held_back = posed_chain.matched_point(chain, posed), False
-    if chain.solver in HELD_BACK:
+    if chain.solver in REACHING:
         held_by = tip.limb_ik_softness, tip.limb_ik_max_reach
         place, is_held_back = _unsoftened(posed.joints[0].head, posed.end, length, *held_by)
     if chain.target_space == 'FK':

@@ -141,6 +141,17 @@ class PoseState:
         return self.new(bone) @ Vector((0.0, self.bones[bone].bone.length, 0.0))
 
 
+def frame_of(pose_bone: Any) -> Matrix:
+    """Where a bone would be without channels of its own, its parent being where it is. Space: armature."""
+    rest, parent = pose_bone.bone, pose_bone.parent
+    if parent is None:
+        return Matrix(rest.convert_local_to_pose(IDENTITY, rest.matrix_local))
+    above, rest_above = parent.matrix, parent.bone.matrix_local
+    return Matrix(
+        rest.convert_local_to_pose(IDENTITY, rest.matrix_local, parent_matrix=above, parent_matrix_local=rest_above)
+    )
+
+
 def basis_at(pose_bone: Any, matrix_arm: Matrix) -> Matrix:
     """The bone's own channels (Blender's ``matrix_basis``) that put it at a place, its parent being where it is."""
     rest, parent = pose_bone.bone, pose_bone.parent

@@ -16,6 +16,7 @@ from mathutils import Matrix, Vector
 from ..rig import chains, compat, marks
 from ..rig.posed_chain import length_along
 from ..rig.setting_up import active, select_controls
+from ..rig.spaces import frame_of
 from . import overlay_shapes as shapes
 from .overlay_shapes import Part, Shape
 
@@ -195,23 +196,10 @@ def _limits(obj: Any, turned: list[Any], joints: list[Vector]) -> list[Shape]:
         rest = bone.bone.matrix_local
         after = turned[number + 1].bone.head_local if number + 1 < len(turned) else bone.bone.tail_local
         radius = LIMIT_SIZE * (joints[number + 1] - joints[number]).length
-        frame = Matrix.LocRotScale(joints[number], (obj.matrix_world @ _rest_frame(bone)).to_quaternion(), None)
+        frame = Matrix.LocRotScale(joints[number], (obj.matrix_world @ frame_of(bone)).to_quaternion(), None)
         along = rest.to_3x3().inverted_safe() @ (after - rest.translation)
         found += shapes.limits(frame, along, chains.limits_of(bone), radius)
     return found
-
-
-def _rest_frame(bone: Any) -> Matrix:
-    """Where the bone would be without its own rotation, armature space."""
-    rest = bone.bone.matrix_local
-    if bone.parent is None:
-        return Matrix(rest)
-    parent = bone.parent
-    return Matrix(
-        bone.bone.convert_local_to_pose(
-            Matrix.Identity(4), rest, parent_matrix=parent.matrix, parent_matrix_local=parent.bone.matrix_local
-        )
-    )
 
 
 def _notes(bone: Any, joints: list[Vector]) -> list[Note]:

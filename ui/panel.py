@@ -109,9 +109,7 @@ def _row(column: Any, obj: Any, bone: Any, is_active: bool) -> None:
 
 
 def _add_buttons(layout: Any, obj: Any, has_chains: bool) -> None:
-    if not obj.is_editable:
-        return
-    if has_chains:
+    if has_chains or not obj.is_editable:
         return
     column = layout.column(align=True)
     column.scale_y = 1.3

@@ -6,11 +6,10 @@ from typing import Any
 
 import bpy
 
+from ..rig.chain_setup import HINGED, REACHING
 from ..rig.setting_up import active
 from .panel import InSidebar
 
-POLE_SOLVERS = {'TWO_BONE', 'LEG', 'FABRIK'}
-BEND_SOLVERS = {'TWO_BONE', 'LEG'}
 ITERATIVE_SOLVERS = {'FABRIK', 'LEG'}
 LIMITS: dict[str, tuple[tuple[str, str], ...]] = {
     'FREE': (),
@@ -24,7 +23,6 @@ LIMITS: dict[str, tuple[tuple[str, str], ...]] = {
         ("twist_max", "Max"),
     ),
 }
-REACHING_SOLVERS = {'TWO_BONE', 'LEG', 'FABRIK'}
 
 
 class OfChain(InSidebar):
@@ -71,7 +69,7 @@ class LIMB_IK_PT_target(OfChain, bpy.types.Panel):
 
     def draw_chain(self, layout: Any, bone: Any) -> None:
         _link(layout, bone, "target", "Target")
-        if bone.limb_ik_solver in POLE_SOLVERS:
+        if bone.limb_ik_solver in REACHING:
             _link(layout, bone, "pole", "Pole Target")
             layout.prop(bone, "limb_ik_pole_angle")
         if bone.limb_ik_solver == 'LOOK_AT':
@@ -107,7 +105,7 @@ class LIMB_IK_PT_end(OfChain, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        return super().poll(context) and cls.bone(context).limb_ik_solver in REACHING_SOLVERS
+        return super().poll(context) and cls.bone(context).limb_ik_solver in REACHING
 
     def draw_chain(self, layout: Any, bone: Any) -> None:
         layout.prop_search(bone, "limb_ik_end_bone", bone.id_data.pose, "bones")
@@ -155,10 +153,10 @@ class LIMB_IK_PT_solver(OfChain, bpy.types.Panel):
         solver = bone.limb_ik_solver
         layout.prop(bone, "limb_ik_solver")
         layout.prop(bone, "limb_ik_chain_length")
-        if solver in REACHING_SOLVERS:
+        if solver in REACHING:
             layout.prop(bone, "limb_ik_softness", slider=True)
             layout.prop(bone, "limb_ik_max_reach", slider=True)
-        if solver in BEND_SOLVERS:
+        if solver in HINGED:
             layout.prop(bone, "limb_ik_bend_axis")
         if solver in ITERATIVE_SOLVERS:
             layout.prop(bone, "limb_ik_iterations")

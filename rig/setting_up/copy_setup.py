@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import carry, chains, marks
 from ..bone_rows import row_of, row_up
+from ..chain_setup import HINGED
 from ..errors import LimbIKError
 from . import links, setup
 from .setup import ChainPlan
@@ -87,7 +88,7 @@ def _plan(source: Any, target: Any, tip_name: str) -> ChainPlan:
 def _bend_axis(source: Any, target: Any, tip_name: str) -> Any:
     """The hinge as it lies in the armature at rest, in the other root bone's space: rolls may differ."""
     tip = source.pose.bones[tip_name]
-    if tip.limb_ik_solver not in {'TWO_BONE', 'LEG'}:
+    if tip.limb_ik_solver not in HINGED:
         return None
     root = row_of(tip)[-1].bone
     other = target.pose.bones[root.name].bone

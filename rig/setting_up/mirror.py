@@ -12,6 +12,7 @@ from mathutils import Vector
 
 from .. import carry, chains, marks
 from ..bone_rows import row_of, row_up
+from ..chain_setup import HINGED
 from ..errors import LimbIKError
 from ..reflection import mirror_joint, reflected_axes, reflection_between
 from . import links, setup
@@ -111,7 +112,7 @@ def _link_other(context: Any, obj: Any, tip: Any, other: str, role: str) -> None
 
 
 def _bend_axis(obj: Any, tip_name: str) -> Vector | None:
-    if obj.pose.bones[tip_name].limb_ik_solver not in {'TWO_BONE', 'LEG'}:
+    if obj.pose.bones[tip_name].limb_ik_solver not in HINGED:
         return None
     root = row_of(obj.pose.bones[tip_name])[-1]
     hinge = chains.chain_of(obj, tip_name).bend_axis
