@@ -41,6 +41,7 @@ class Evaluation:
     frame: float
     frames_per_second: float
     is_fresh: bool
+    is_played: bool = False
     rigs: dict[marks.Key, Rig] = field(default_factory=dict)
     said: dict[tuple[marks.Key, str], readouts.Readout] = field(default_factory=dict)
     words: Words | None = None
@@ -135,6 +136,7 @@ def evaluate(
     is_forced: bool = False,
     only: Sequence[tuple[marks.Key, str]] | None = None,
     stayed: Collection[int] = (),
+    is_played: bool = False,
 ) -> Evaluation:
     """Solve every chain of the given armatures that the depsgraph holds.
 
@@ -147,30 +149,31 @@ def evaluate(
         is_forced: solve rigs whose ``is_live`` is off, too (bake).
         only: keys and tips of the chains to solve; None for all. The others keep FK.
         stayed: session numbers of rigs that still are as IK posed them, though the others are fresh.
+        is_played: frames are shown one after the other, so what was read for the one before may be recalled.
 
     Raises nothing for a chain that can't be solved: it is ``INVALID`` and costs the others nothing.
     """
-    rigs = list(objects)
+    rigs, render = list(objects), cast(bpy.types.Scene, depsgraph.scene).render
+
+    def run() -> Evaluation:
+        return Evaluation(depsgraph, frame, render.fps / render.fps_base, is_fresh, is_played)
+
     try:
-        return _evaluate(depsgraph, rigs, frame, is_fresh, is_forced, only, stayed)
+        return _evaluate(run(), rigs, is_forced, only, stayed)
     except ObjectGoneError:  # removed since set-ups were read, and no update told of it
         marks.names_may_have_changed()
-        return _evaluate(depsgraph, rigs, frame, is_fresh, is_forced, only, stayed)
+        return _evaluate(run(), rigs, is_forced, only, stayed)
 
 
 def _evaluate(
-    depsgraph: bpy.types.Depsgraph,
+    run: Evaluation,
     objects: Iterable[bpy.types.Object],
-    frame: float,
-    is_fresh: bool,
     is_forced: bool,
     only: Sequence[tuple[marks.Key, str]] | None,
     stayed: Collection[int],
 ) -> Evaluation:
-    render = cast(bpy.types.Scene, depsgraph.scene).render
-    run = Evaluation(depsgraph, frame, render.fps / render.fps_base, is_fresh)
     for obj in objects:
-        _add_rig(run, obj, is_forced, is_fresh and obj.session_uid not in stayed)
+        _add_rig(run, obj, is_forced, run.is_fresh and obj.session_uid not in stayed)
     done = crowd.solve(run, only)
     if len(done) < sum(len(rig.setup.chains) for rig in run.rigs.values()):
         chains = [(rig, chain) for rig in run.rigs.values() for chain in rig.setup.chains]
@@ -194,7 +197,7 @@ def _add_rig(run: Evaluation, obj: bpy.types.Object, is_forced: bool, is_fresh: 
         _say_all(run, obj, readouts.Readout(message=reason))
         return
     is_live = is_forced or object_settings(obj).is_live
-    run.rigs[marks.key_of(obj)] = Rig(obj, evaluated, setup, is_fresh=is_fresh, is_live=is_live)
+    run.rigs[marks.key_of(obj)] = Rig(obj, evaluated, setup, run.frame, is_fresh=is_fresh, is_live=is_live)
 
 
 def _note_objects(run: Evaluation, rig: Rig) -> None:

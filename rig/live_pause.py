@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from . import edits
+
 _state = {"depth": 0}
 
 
@@ -16,6 +18,7 @@ def paused() -> Iterator[None]:
         yield
     finally:
         _state["depth"] -= 1
+        edits.note()
 
 
 def is_paused() -> bool:

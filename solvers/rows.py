@@ -117,6 +117,12 @@ def from_matrices(matrices: Rows) -> Rows:
     return from_columns(x, y, cross(x, y))
 
 
+def determinant(matrices: Rows) -> Rows:
+    """Determinant of the first three columns of matrices (n, 3, 3 or more), without LAPACK: see ``inverse``."""
+    x, y, z = columns(matrices)
+    return dot(cross(x, y), z)
+
+
 def inverse(matrices: Rows) -> Rows:
     """Inverse of 3 x 3 matrices (n, 3, 3).
 

@@ -6,6 +6,7 @@ evaluated objects. This module must not read poses, solve or write.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import chain as joined
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -38,28 +39,33 @@ class Asked(NamedTuple):
     tails: Floats
 
 
-def ask(tips: list[Any], chains: list[ChainSetup], links: list[Any], weights: list[float]) -> Asked:
+def ask(tips: Sequence[Any], chains: Sequence[ChainSetup], links: Sequence[Any], weights: Sequence[float]) -> Asked:
     """Ask chains by their evaluated tips; ``links``: world matrices of target and pole (None: none), two for each."""
-    settings = [
-        weights,
-        [tip.limb_ik_pole_angle for tip in tips],
-        [tip.limb_ik_softness for tip in tips],
-        [tip.limb_ik_max_reach for tip in tips],
-    ]
     places = [*joined.from_iterable(NO_POLE if link is None else link.translation[:] for link in links)]
     turns = np.tile(np.identity(3), (len(tips), 1, 1))
     for column in [column for column, chain in enumerate(chains) if chain.end_rotation == 'TARGET']:
         turns[column] = links[2 * column].to_3x3()
     return Asked(
-        settings=np.array(settings).T,
+        settings=settings_of(tips, weights),
         places=np.array(places).reshape(-1, 2, 3),
         turns=turns,
         tails=np.array([tip.bone.length if chain.end < 0 else 0.0 for tip, chain in zip(tips, chains, strict=True)]),
     )
 
 
-def links_of(tips: list[Any], has_pole: list[bool], free: Free) -> list[Any]:
-    """World matrices of target and pole of chains that reach for objects, as ``ask`` takes them.
+def settings_of(tips: Sequence[Any], weights: Sequence[float]) -> Floats:
+    """As in ``Asked``."""
+    settings = [
+        weights,
+        [tip.limb_ik_pole_angle for tip in tips],
+        [tip.limb_ik_softness for tip in tips],
+        [tip.limb_ik_max_reach for tip in tips],
+    ]
+    return np.array(settings, np.float64).T
+
+
+def linked_objects(tips: Sequence[Any], has_pole: Sequence[bool], free: Free) -> list[Any]:
+    """Evaluated target and pole (None: none) of chains that reach for objects, two for each.
 
     Empty where solving might move one of them, or one is gone.
     """
@@ -68,8 +74,12 @@ def links_of(tips: list[Any], has_pole: list[bool], free: Free) -> list[Any]:
     objects = [*targets, *(pole for pole, has in zip(poles, has_pole, strict=True) if has)]
     if not free.are_free(objects):
         return []
-    pairs = joined.from_iterable(zip(targets, poles, strict=True))
-    return [None if one is None else one.matrix_world for one in pairs]
+    return [*joined.from_iterable(zip(targets, poles, strict=True))]
+
+
+def matrices_of(objects: Sequence[Any]) -> list[Any]:
+    """World matrices of evaluated objects; None for None."""
+    return [None if one is None else one.matrix_world for one in objects]
 
 
 class Free(Unmoved):

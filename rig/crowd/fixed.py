@@ -33,6 +33,10 @@ class Member(NamedTuple):
     plan: Plan
     numbers: list[int]
 
+    def whole(self) -> Member:
+        """With all plain chains of the rig."""
+        return self._replace(numbers=list(range(len(self.plan.chains))))
+
 
 class Fixed(NamedTuple):
     """Plans of all rigs in a row, see ``plan.Plan``; bones count through all rigs, from ``starts`` on.

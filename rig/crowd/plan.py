@@ -18,7 +18,6 @@ from ...solvers.chain import JointKind
 from ...solvers.rotations import Quat
 from ..bone_rows import line_above
 from ..chains import ChainSetup, RigSetup
-from ..data_paths import setting_path
 
 Numbers = NDArray[np.intp]
 Floats = NDArray[np.float64]
@@ -27,7 +26,7 @@ PLAIN_ENDS = {'KEEP_LOCAL', 'KEEP_FK', 'TARGET'}
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The plain chains of a rig. First axis: chains. ``tips``: bones; ``switches``: data paths of their ``use_ik``.
+    """The plain chains of a rig. First axis: chains.
 
     ``reaches_objects``: no target or pole is a bone. ``bones``: upper, lower, end (of a chain without end bone: its
     lower again); ``parents``: of the upper bone, or the number of bones of the rig where it has none. ``offsets``: rest
@@ -39,10 +38,8 @@ class Plan:
     """
 
     chains: tuple[ChainSetup, ...]
-    tips: tuple[int, ...]
     has_pole: tuple[bool, ...]
     reaches_objects: bool
-    switches: tuple[str, ...]
     bones: Numbers
     parents: Numbers
     offsets: Floats
@@ -81,10 +78,8 @@ def make_plan(setup: RigSetup) -> Plan:
     hinges = [vectors.unit(vectors.as_vec(chain.bend_axis)) for chain in chains]
     return Plan(
         chains=chains,
-        tips=tuple(one.bones[-1] for one in chains),
         has_pole=tuple(one.pole_key is not None for one in chains),
         reaches_objects=not any(key[1] for one in chains for key in (one.target_key, one.pole_key) if key is not None),
-        switches=tuple(setting_path(one.tip, "use_ik") for one in chains),
         bones=bones,
         parents=np.array([len(setup.names) if one < 0 else one for one in parents], dtype=np.intp),
         offsets=np.array([[setup.offsets[bone] for bone in row] for row in bones], np.float64).reshape(-1, 3, 4, 4),

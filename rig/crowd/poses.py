@@ -23,9 +23,14 @@ from .turn import Together
 QUATERNION_NUMBER = fk_pose.MODE_NUMBERS['QUATERNION']
 
 
-def read(members: Sequence[Member], fixed: Fixed) -> tuple[Floats, Together]:
-    """Fill the buffers; returns FK rotations of the chains' bones (chains x 3 x 4) and what writing needs."""
+def read(members: Sequence[Member], fixed: Fixed, *, has_modes: bool) -> tuple[Floats, Together]:
+    """Fill the buffers; returns FK rotations of the chains' bones (chains x 3 x 4) and what writing needs.
+
+    ``has_modes``: whether rotation modes may be others than when the buffers were filled last.
+    """
     _fill(members, fixed)
+    if has_modes:
+        _fill_modes(members, fixed)
     seen, held = fixed.buffers.all, fixed.held
     evaluated, original = seen.evaluated[held], seen.original[held]
     kept = stored.read_back(fixed) or _read_stored(members)
@@ -60,10 +65,13 @@ def _fill(members: Sequence[Member], fixed: Fixed) -> None:
         read_channel("location", room.locations)
         read_channel("scale", room.scales)
         read_channel("rotation_quaternion", room.evaluated)
-        read_channel("rotation_mode", room.modes)
-        read_channel = pose_bones(member.rig.obj).foreach_get
-        read_channel("rotation_quaternion", room.original)
-        read_channel("rotation_mode", room.own_modes)
+        pose_bones(member.rig.obj).foreach_get("rotation_quaternion", room.original)
+
+
+def _fill_modes(members: Sequence[Member], fixed: Fixed) -> None:
+    for member, room in zip(members, fixed.buffers.of_rig, strict=True):
+        member.rig.bones.foreach_get("rotation_mode", room.modes)
+        pose_bones(member.rig.obj).foreach_get("rotation_mode", room.own_modes)
 
 
 def _read_stored(members: Sequence[Member]) -> fk_pose.Stores:

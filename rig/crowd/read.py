@@ -7,24 +7,22 @@ This module must not solve or write.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from ...solvers import rows
 from . import poses
-from .asked import Asked
 from .fixed import Fixed, Member
 from .limbs import Limbs, LimbsInFK, limbs_of
 from .plan import Floats, Numbers
+from .recalled import Places
 from .turn import Together
 
 
-def read(members: Sequence[Member], fixed: Fixed, asked: Asked) -> tuple[Limbs, Together]:
-    """Everything as arrays."""
-    worlds: list[Any] = [row[:] for member in members for row in member.rig.evaluated.matrix_world[:3]]
-    turns, together = poses.read(members, fixed)
-    seen, bones = fixed.buffers.all, fixed.bones
+def read(members: Sequence[Member], fixed: Fixed, places: Places, *, has_modes: bool) -> tuple[Limbs, Together]:
+    """Everything as arrays; ``has_modes``: see ``poses.read``."""
+    turns, together = poses.read(members, fixed, has_modes=has_modes)
+    seen, bones, asked = fixed.buffers.all, fixed.bones, places.asked
     fk = LimbsInFK(
         above=_matrices(fixed, fixed.parents),
         between=None if fixed.is_all_direct else _between(fixed),
@@ -32,7 +30,7 @@ def read(members: Sequence[Member], fixed: Fixed, asked: Asked) -> tuple[Limbs, 
         turns=turns,
         scales=seen.scales[bones].astype(np.float64),
         tails=asked.tails,
-        worlds=np.array(worlds).reshape(-1, 3, 4).repeat(fixed.counts, axis=0),
+        worlds=places.worlds.repeat(fixed.counts, axis=0),
         places=asked.places,
         target_turns=asked.turns,
         settings=asked.settings,

@@ -82,7 +82,7 @@ def test_together_and_one_by_one_give_one_pose(seed: int, monkeypatch: pytest.Mo
     made = crowd_of(24, seed)
     solved: list[int] = []
     together = crowd._solve_together
-    monkeypatch.setattr(crowd, "_solve_together", lambda *args: solved.append(1) or together(*args))
+    monkeypatch.setattr(crowd, "_solve_together", lambda *args, **known: solved.append(1) or together(*args, **known))
     for frame in (1, 3.5, 9):
         batched, said = poses(made, frame), read_outs(made)
         assert solved
