@@ -82,9 +82,7 @@ def _settled_graph(scene: bpy.types.Scene) -> bpy.types.Depsgraph | None:
     """The depsgraph of the screen where no edit waits for an update in it as the frame is left, else None."""
     layer = bpy.context.view_layer
     depsgraph = layer.depsgraph if layer is not None and bpy.context.scene == scene else None
-    if depsgraph is None or updates.may_matter(depsgraph) or depsgraph.id_type_updated('COLLECTION'):
-        return None
-    return depsgraph
+    return None if depsgraph is None or updates.may_matter(depsgraph) else depsgraph
 
 
 def _mend_keys_of_frame_left(scene: bpy.types.Scene) -> None:

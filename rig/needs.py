@@ -72,9 +72,9 @@ def linked_by(block: bpy.types.ID) -> Iterator[bpy.types.ID]:
         yield from (
             linked for linked in (block.parent, block.data) if isinstance(linked, bpy.types.Object | bpy.types.Armature)
         )
-        yield from _targets(block.constraints)
+        yield from targets_of(block.constraints)
         for bone in block.pose.bones if block.pose else ():
-            yield from _targets(bone.constraints)
+            yield from targets_of(bone.constraints)
             chain: Any = bone
             yield from (target for target in (chain.limb_ik_target, chain.limb_ik_pole) if target is not None)
     for curve in drivers_of(block):
@@ -82,7 +82,8 @@ def linked_by(block: bpy.types.ID) -> Iterator[bpy.types.ID]:
             yield from (target.id for target in variable.targets if target.id is not None)
 
 
-def _targets(constraints: Iterable[bpy.types.Constraint]) -> Iterator[bpy.types.ID]:
+def targets_of(constraints: Iterable[bpy.types.Constraint]) -> Iterator[bpy.types.ID]:
+    """The objects that constraints look at."""
     for constraint in constraints:
         for prop in constraint.bl_rna.properties:
             linked = getattr(constraint, prop.identifier) if prop.type == 'POINTER' else None

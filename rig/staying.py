@@ -115,8 +115,8 @@ def _is_closed(obj: bpy.types.Object, setup: RigSetup) -> bool:
         return False
     if _has_drivers(obj.data) or not all(_is_rigid(one) for one in grounds):
         return False
-    own = {obj.data, obj.parent, *tops}
-    return set(needs.linked_by(obj)) <= own and all(_reaches_free_bone(obj, setup, chain) for chain in setup.chains)
+    looked_at = {one for bone in bones if len(bone.constraints) for one in needs.targets_of(bone.constraints)}
+    return looked_at <= {obj.parent, *tops} and all(_reaches_free_bone(obj, setup, chain) for chain in setup.chains)
 
 
 def _is_free(obj: bpy.types.Object) -> bool:
