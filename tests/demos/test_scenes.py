@@ -13,7 +13,7 @@ import pytest
 
 import children
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 # Status of the first chain by frame, where it isn't on its target.
 HELD: dict[str, dict[int, str]] = {
     "reach": {49: 'LIMITED', 97: 'TOO_FAR'},

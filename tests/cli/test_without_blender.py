@@ -14,7 +14,7 @@ from limb_ik.cli.version import VERSION
 
 import children
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 LIMIT_S = 60
 # Where bpy is asked for there is none, as after ``pip install .`` alone; the folder of the sources may have any name.
 START = """
