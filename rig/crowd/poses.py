@@ -54,7 +54,7 @@ def read(members: Sequence[Member], fixed: Fixed, *, has_modes: bool) -> tuple[F
         turns[is_held] = fk[fixed.at[is_held]]
     turns_fk = _unit(turns)
     for number in others:
-        _put_local(turns_fk, members[number], sum(fixed.counts[:number]))
+        _put_local(turns_fk, members[number], fixed, number)
     return turns_fk, together
 
 
@@ -118,10 +118,10 @@ def _unit(quaternions: Singles) -> Floats:
     return found
 
 
-def _put_local(turns: Floats, member: Member, first: int) -> None:
+def _put_local(turns: Floats, member: Member, fixed: Fixed, number: int) -> None:
     """FK of a rig that is read bone by bone: in other rotation modes, or with FK kept in the store."""
     known: dict[int, Quat] = member.rig.state.rotations
-    for row, number in enumerate(member.numbers, start=first):
-        for place, bone in enumerate(member.plan.bones[number].tolist()):
+    for row in fixed.columns[member.uid][1]:
+        for place, bone in enumerate((fixed.bones[row] - fixed.starts[number]).tolist()):
             if bone in known:
                 turns[row, place] = known[bone]
