@@ -316,7 +316,7 @@ def test_both_paths_are_taken(name: str, monkeypatch: pytest.MonkeyPatch) -> Non
         SETUPS[name](number)
     solved: list[int] = []
     together = crowd._solve_together
-    monkeypatch.setattr(crowd, "_solve_together", lambda *args: solved.append(1) or together(*args))
+    monkeypatch.setattr(crowd, "_solve_together", lambda *args, **known: solved.append(1) or together(*args, **known))
     for fewest, is_together in ((TOGETHER, name == "plain"), (ONE_BY_ONE, False)):
         found = played.played(monkeypatch, ON, fewest, lambda shown: played.go(shown, (2.0, 3.0, 4.0)))
         assert found.stayed[-1] == 2
