@@ -21,6 +21,8 @@ from limb_ik.solvers.rotations import (
 )
 from limb_ik.solvers.vectors import UNIT_X, UNIT_Y, UNIT_Z, Vec, dot, unit
 
+from chain_rows import ball, hinge
+
 EXACT = 1e-9
 """Doubles end to end: what is left is rounding."""
 
@@ -31,20 +33,6 @@ quats = st.tuples(parts, parts, parts, parts).filter(lambda q: math.hypot(*q) > 
 
 def deg(angle: float) -> float:
     return math.radians(angle)
-
-
-def hinge(low: float, high: float, axis: Vec = UNIT_X) -> JointLimits:
-    return JointLimits(JointKind.HINGE, axis, deg(low), deg(high))
-
-
-def ball(x: tuple[float, float], z: tuple[float, float], twist: tuple[float, float]) -> JointLimits:
-    bounds = [deg(angle) for pair in (x, z, twist) for angle in pair]
-    return JointLimits(
-        JointKind.BALL,
-        swing_x_min=bounds[0], swing_x_max=bounds[1],
-        swing_z_min=bounds[2], swing_z_max=bounds[3],
-        twist_min=bounds[4], twist_max=bounds[5],
-    )  # fmt: skip
 
 
 @st.composite

@@ -22,6 +22,8 @@ from limb_ik.solvers.limited_pose import LimbJoints
 from limb_ik.solvers.rotations import rotate
 from mathutils import Quaternion, Vector
 
+from chain_rows import ball, hinge
+
 ALONG_Z = Quaternion((math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0))
 """A bone along +Z with roll 0: local axes X=(1,0,0), Y=(0,0,1), Z=(0,-1,0)."""
 REACHED = 1e-5
@@ -33,20 +35,6 @@ FRONT = Vector((0.0, 3.0, 0.0))
 
 def deg(angle: float) -> float:
     return math.radians(angle)
-
-
-def hinge(low: float, high: float, axis: tuple[float, float, float] = (1.0, 0.0, 0.0)) -> JointLimits:
-    return JointLimits(JointKind.HINGE, axis, deg(low), deg(high))
-
-
-def ball(x: tuple[float, float], z: tuple[float, float], twist: tuple[float, float]) -> JointLimits:
-    bounds = [deg(angle) for pair in (x, z, twist) for angle in pair]
-    return JointLimits(
-        JointKind.BALL,
-        swing_x_min=bounds[0], swing_x_max=bounds[1],
-        swing_z_min=bounds[2], swing_z_max=bounds[3],
-        twist_min=bounds[4], twist_max=bounds[5],
-    )  # fmt: skip
 
 
 KNEE = hinge(0, 150)
