@@ -17,7 +17,7 @@ from ..rig.chains import ChainSetup, setup_of
 from ..rig.errors import LimbIKError
 from ..rig.session import frames_per_second
 from ..solvers.arrays import Floats
-from .jobs import chains_named
+from .chosen import solvable
 
 LEG, ARM = "leg", "arm"
 
@@ -76,7 +76,7 @@ def pinnable(obj: Any, tips: Sequence[str] = ()) -> list[ChainSetup]:
     Raises:
         LimbIKError: there is no such chain, or a named one is another kind.
     """
-    chains = chains_named(obj, tips)
+    chains = solvable(obj, tips)
     found = [chain for chain in chains if chain.solver in REACHING]
     if not found or (tips and len(found) < len(chains)):
         raise LimbIKError(f"'{obj.name}' has no chain with an end to plant: look-at has none")

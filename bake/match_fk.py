@@ -29,7 +29,7 @@ from .controls import (
     read_controls,
     write_controls,
 )
-from .jobs import Job, MatchReport, Request, jobs_of, matched, read
+from .matching import Job, MatchReport, Request, jobs_of, matched, read
 from .reading import turn_of
 from .steps import Steps
 from .writable import check_own_keys

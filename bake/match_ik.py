@@ -22,7 +22,7 @@ from .controls import (
     read_controls,
     write_controls,
 )
-from .jobs import Job, MatchReport, Request, jobs_of, matched, read, shown_as_fk
+from .matching import Job, MatchReport, Request, jobs_of, matched, read, shown_as_fk
 from .steps import Steps
 
 

@@ -14,10 +14,10 @@ import bpy
 import numpy as np
 
 from ..rig import channels
-from ..rig.chains import setup_of
 from ..rig.data_paths import rotation_path, setting_path
 from ..rig.errors import LimbIKError
 from ..rig.setting_up import setup
+from .chosen import chains_named
 from .options import BakeOptions
 from .ranges import frames_between
 from .reading import BakeWork, bones_of
@@ -75,12 +75,7 @@ def _check_options(options: BakeOptions) -> None:
 
 def _work(context: Any, obj: bpy.types.Object, options: BakeOptions, skipped: list[str]) -> BakeWork:
     setup.check_armature(obj)
-    tips = options.tips.get(obj.name, ())
-    known = {chain.tip: chain for chain in setup_of(obj).chains}
-    for tip in tips:
-        if tip not in known:
-            raise LimbIKError(f"no chain ends at '{tip}' of '{obj.name}'")
-    chosen = [known[tip] for tip in tips] if tips else list(known.values())
+    chosen = chains_named(obj, options.tips.get(obj.name, ()))
     for chain in chosen:
         if reason := MUTED if chain.is_muted else chain.problem:
             skipped.append(f"'{chain.tip}' skipped: {reason}")

@@ -136,7 +136,7 @@ def whole_path(foot: FootMotion, holds: Sequence[HeldContact], lead: float) -> H
 def controls(foot: FootMotion, held: Held, inside: Any, *, with_pole: bool) -> list[ControlKeys]:
     """Keys for the frames that ``inside`` has: of the target on a path, and of the pole where FK bends to."""
     chain, frames = foot.chain, foot.frames[inside]
-    assert chain.target_key is not None  # chains_named refuses a chain without
+    assert chain.target_key is not None  # ``chosen.solvable`` refuses a chain without
     turns = held.turns[inside] if chain.end_rotation == 'TARGET' and chain.end >= 0 else None
     found = keys_along(chain.target_key, frames, foot.above[inside], held.points[inside], turns)
     if with_pole and chain.pole_key is not None and foot.poles is not None and foot.poles_above is not None:

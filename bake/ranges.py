@@ -14,7 +14,7 @@ from ..rig.compat import animation_range
 from ..rig.errors import LimbIKError
 from ..rig.session import object_at
 from . import keyed
-from .jobs import chains_named
+from .chosen import solvable
 
 # Blender's own: it has no frame beyond this one, nor before its negative.
 LAST_FRAME = 1_048_574
@@ -50,7 +50,7 @@ def bone_keys(obj: Any, tips: Sequence[str], first: float, last: float) -> list[
         LimbIKError: there are none.
     """
     names = chains.setup_of(obj).names
-    bones = {names[bone] for chain in chains_named(obj, tips) for bone in (*chain.bones, chain.end) if bone >= 0}
+    bones = {names[bone] for chain in solvable(obj, tips) for bone in (*chain.bones, chain.end) if bone >= 0}
     return _some(keyed.keyed_frames(obj, bones, first, last), "bones", first, last)
 
 
@@ -61,7 +61,7 @@ def control_keys(obj: Any, tips: Sequence[str], first: float, last: float) -> li
         LimbIKError: there are none.
     """
     found: set[float] = set()
-    for chain in chains_named(obj, tips):
+    for chain in solvable(obj, tips):
         for key, bone in filter(None, (chain.target_key, chain.pole_key)):
             owner = object_at(key)
             own = keyed.keyed_frames(owner, [bone], first, last) if bone else keyed.frames_of_place(owner, first, last)

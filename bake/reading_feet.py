@@ -114,7 +114,7 @@ class _Seen(NamedTuple):
 def _read(run: Evaluation, rig: Rig, chain: ChainSetup, toe: str | None) -> _Seen:
     if problem := posed_chain.scale_problem(rig.state, chain):
         raise LimbIKError(f"'{chain.tip}' of '{rig.obj.name}': {problem}")
-    assert chain.target_key is not None  # a chain without is a problem, which chains_named refuses
+    assert chain.target_key is not None  # a chain without is a problem, which ``chosen.solvable`` refuses
     posed, world = posed_chain.read_chain(rig.state, chain), run.world(rig.obj)
     tip = rig.state.bones[chain.bones[-1]]
     length = posed_chain.length_of(posed) * posed_chain.world_scale(rig.state)

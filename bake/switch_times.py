@@ -21,8 +21,8 @@ from ..rig.evaluate import Evaluation
 from ..rig.sampling import sample
 from ..rig.session import frames_per_second
 from ..solvers import rotations
-from .jobs import Job
 from .match_fk import Turns, seen
+from .matching import Job
 
 # A blend time that is a whole number of frames but for rounding takes no frame more.
 ROUNDING = 1e-6

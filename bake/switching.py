@@ -16,9 +16,9 @@ from ..rig.evaluate import Evaluation
 from ..rig.sampling import sample
 from ..rig.session import object_at
 from .controls import Control, ControlKeys, control_keys, read_controls
-from .jobs import Job, Request, jobs_of
 from .key_table import has_key, key_frames
 from .match_fk import RotationKeys, Turns, check_all, look_at_seen, offsets_of, rotation_rows, turns_of
+from .matching import Job, Request, jobs_of
 from .switch_keys import forget, write
 from .switch_times import Switch, path_of, planned
 from .use_ik_keys import key_back, key_switch

@@ -8,9 +8,9 @@ import bpy
 from bpy.props import BoolProperty
 
 from ..bake import ranges
-from ..bake.jobs import MatchReport, Request
 from ..bake.match_fk import match_fk_here, match_fk_steps
 from ..bake.match_ik import match_ik_here, match_ik_steps
+from ..bake.matching import MatchReport, Request
 from ..bake.steps import Steps
 from ..rig.sentences import counted
 from ..rig.setting_up import active

@@ -8,7 +8,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty
 
 from ..bake import switching
-from ..bake.jobs import Request
+from ..bake.matching import Request
 from ..bake.switch_times import Switch
 from ..rig.sentences import listed
 from .on_rigs import OnRigs

@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 import pytest
-from limb_ik.bake import jobs, match_fk, match_ik
+from limb_ik.bake import match_fk, match_ik, matching
 from limb_ik.bake.baking import bake_steps
 from limb_ik.bake.options import BakeOptions
 from limb_ik.bake.steps import finished
@@ -182,15 +182,15 @@ def test_switch_of_both(two: list[Any]) -> None:
         ops.limb_ik.switch(to='FK', only_active=False)
 
 
-def matching_ik(requests: list[jobs.Request]) -> Any:
+def matching_ik(requests: list[matching.Request]) -> Any:
     return match_ik.match_ik_steps(bpy.context, requests)
 
 
-def matching_fk(requests: list[jobs.Request]) -> Any:
+def matching_fk(requests: list[matching.Request]) -> Any:
     return match_fk.match_fk_steps(bpy.context, requests)
 
 
-def baking(requests: list[jobs.Request]) -> Any:
+def baking(requests: list[matching.Request]) -> Any:
     return bake_steps(bpy.context, [one.obj for one in requests], BakeOptions(frame_start=1, frame_end=9))
 
 
@@ -211,7 +211,7 @@ def test_long_work_shows_how_far_it_is_and_stops_without_a_trace(
 ) -> None:
     before, was, frame = seen(two), state(two), bpy.context.scene.frame_current
     scenes, actions = len(bpy.data.scenes), len(bpy.data.actions)
-    went = steps([jobs.Request(obj, (), range(1, 10)) for obj in two])
+    went = steps([matching.Request(obj, (), range(1, 10)) for obj in two])
     said = [next(went) for _ in range(stopped_after)]
     went.close()
     assert said == [(number, 9) for number in range(1, stopped_after + 1)]
@@ -222,7 +222,10 @@ def test_long_work_shows_how_far_it_is_and_stops_without_a_trace(
 
 def test_ranges_of_their_own(two: list[Any]) -> None:
     """Each armature is matched at its own frames, in one go."""
-    requests = [jobs.Request(two[0], ("shin.L",), [1.0, 2.0]), jobs.Request(two[1], ("shin.L",), [2.0, 7.0, 8.5])]
+    requests = [
+        matching.Request(two[0], ("shin.L",), [1.0, 2.0]),
+        matching.Request(two[1], ("shin.L",), [2.0, 7.0, 8.5]),
+    ]
     report = finished(match_fk.match_fk_steps(bpy.context, requests))
     assert (report.chains, report.frames, report.armatures) == (2, 3, 2)
     frames = [{frame for points in rigs.keys(obj).values() for frame, _ in points} for obj in two]

@@ -12,11 +12,12 @@ from typing import Any, TypeVar
 import bpy
 
 from ..rig import marks
-from ..rig.chains import ChainSetup, setup_of
+from ..rig.chains import ChainSetup
 from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation
 from ..rig.sampling import sampled
 from ..rig.this_frame import all_but
+from .chosen import solvable
 from .steps import Steps, finished
 
 T = TypeVar("T")
@@ -61,32 +62,13 @@ def matched(
     return here(context, [request]) if request.frames is None else finished(over_frames(context, [request]))
 
 
-def chains_named(obj: bpy.types.Object, tips: Sequence[str]) -> list[ChainSetup]:
-    """The chains of a rig that end at ``tips``, all of them where it is empty.
-
-    Raises:
-        LimbIKError: there is no such chain, or it can't be solved.
-    """
-    by_tip = {chain.tip: chain for chain in setup_of(obj).chains}
-    if not by_tip:
-        raise LimbIKError(f"'{obj.name}' has no chain")
-    for tip in tips:
-        if tip not in by_tip:
-            raise LimbIKError(f"no chain ends at '{tip}' of '{obj.name}'")
-    chosen = [by_tip[tip] for tip in tips] if tips else list(by_tip.values())
-    for chain in chosen:
-        if chain.problem:
-            raise LimbIKError(f"the chain of '{chain.tip}' can't be solved: {chain.problem}")
-    return chosen
-
-
 def jobs_of(requests: Sequence[Request]) -> list[Job]:
     """What is to be done for these requests, checked.
 
     Raises:
         LimbIKError: a chain is missing or can't be solved, or frames were named and there are none.
     """
-    jobs = [Job(one.obj, chains_named(one.obj, one.tips), tuple(one.frames or ())) for one in requests]
+    jobs = [Job(one.obj, solvable(one.obj, one.tips), tuple(one.frames or ())) for one in requests]
     if any(one.frames is not None and not len(one.frames) for one in requests):
         raise LimbIKError("the frame range is empty")
     return jobs
