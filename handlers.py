@@ -22,12 +22,12 @@ from .rig import (
     live_pause,
     marks,
     migrate,
-    order,
     overwritten,
     readouts,
     simulations,
     staying,
     updates,
+    upstream,
     warm_start,
     write,
 )
@@ -145,8 +145,10 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
     touched = updates.touched_rigs(depsgraph) if updates.may_touch_rigs(depsgraph) else ()
     if not touched:
         return
+    if depsgraph.id_type_updated('SCENE'):
+        _relate_rigs_anew()
     frame = scene.frame_current_final
-    rigs = [obj for obj in order.with_upstream(touched, marks.rigs()) if _is_held_by(obj, depsgraph)]
+    rigs = [obj for obj in upstream.involved(touched, marks.rigs()) if _is_held_by(obj, depsgraph)]
     if depsgraph.id_type_updated('ACTION'):
         overwritten.forget()
         switches.forget()
@@ -158,6 +160,12 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
     note = keyed_fk.note_keys if depsgraph.id_type_updated('ACTION') else keyed_fk.note_action
     for obj in rigs:
         note(obj)
+
+
+def _relate_rigs_anew() -> None:
+    """Something may hang on something else: see which rigs hang on which, and what has to be evaluated for them."""
+    upstream.forget()
+    dependency.follow_upstream(marks.rigs())
 
 
 @_persists
@@ -174,6 +182,7 @@ def load_post(*_: Any) -> None:
         migrate.up_to_date(obj)
         if obj.is_editable and dependency.is_from_library(obj):
             dependency.rebuild(obj)
+    dependency.follow_upstream(marks.rigs())
     if marks.rigs() and bpy.context.view_layer is not None:
         bpy.context.view_layer.update()
         undo_post()
@@ -208,6 +217,7 @@ def register() -> None:
     if hasattr(bpy.data, "objects"):  # not while Blender starts; a file is loaded after that
         for obj in marks.rigs():
             migrate.up_to_date(obj)
+        dependency.follow_upstream(marks.rigs())
         undo_post()
         for obj in marks.rigs():
             dependency.revalidate(obj)

@@ -8,6 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import bpy
+
+from .session import pose_bones
+
 
 def line_above(parents: Sequence[int], bone: int) -> Iterator[int]:
     """A bone and all above it by their numbers, the lowest first; none for -1."""
@@ -24,3 +28,13 @@ def row_of(tip: Any) -> list[Any]:
 def row_up(bone: Any, count: int) -> list[Any]:
     """So many pose bones from one upward, itself first; as many as there are where ``count`` is 0 or more than that."""
     return [bone, *bone.parent_recursive][: count or None]
+
+
+def tips_of(obj: bpy.types.Object) -> list[Any]:
+    """The pose bones at which chains end, in the order of the pose; none of what is no armature."""
+    if obj.pose is None:
+        return []
+    bones = pose_bones(obj)
+    numbers = [0] * len(bones)
+    bones.foreach_get("limb_ik_solver", numbers)
+    return [bones[index] for index, number in enumerate(numbers) if number]

@@ -16,11 +16,13 @@ This module must not evaluate a pose.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, cast
 
 import bpy
 
-from . import marks, migrate
+from . import marks, migrate, upstream
+from .bone_rows import tips_of as tips_of
 from .session import pose_bones
 
 NUMBER_PATH = "pose.bones[0].limb_ik.dependency"
@@ -37,8 +39,8 @@ LINKS = {
     "pole": ("pole", "pole_bone"),
     "ground": ("ground", None),
 }
-# The links to what Blender has to evaluate for the chains of a rig.
-EVALUATED_LINKS = ("target", "pole", "ground")
+# What the chains of other rigs need, on whose bones those of this rig hang.
+ABOVE = "above"
 
 
 def link_changed(bone: Any, _context: Any) -> None:
@@ -60,14 +62,6 @@ def root_name(tip: Any) -> str:
     return str(bones[count - 1 if count else -1].name)
 
 
-def tips_of(obj: bpy.types.Object) -> list[Any]:
-    """The pose bones at which chains end, in the order of the pose."""
-    bones = pose_bones(obj)
-    numbers = [0] * len(bones)
-    bones.foreach_get("limb_ik_solver", numbers)
-    return [bones[index] for index, number in enumerate(numbers) if number]
-
-
 def rebuild(obj: bpy.types.Object) -> None:
     """Make the number and the names of a rig anew from its chains; without chains take them away."""
     is_first = _find_driver(obj, NAMES_PATH) is None
@@ -78,9 +72,35 @@ def rebuild(obj: bpy.types.Object) -> None:
         return
     if is_first:
         migrate.stamp(obj)
-    _drive(obj, NUMBER_PATH, [(role, tip) for tip in tips for role in EVALUATED_LINKS])
+    number = _drive(obj, NUMBER_PATH, [(role, tip) for tip in tips for role in upstream.LINKS])
+    for count, (target, bone_name) in enumerate(_needed_above(obj)):
+        _read_place(number, f"{ABOVE}_{count}", target, bone_name)
     names = [(role, tip) for tip in tips for role in LINKS]
     _drive(obj, NAMES_PATH, names).mute = True
+
+
+def follow_upstream(rigs: Iterable[bpy.types.Object]) -> None:
+    """Make the numbers anew of rigs that hang on others which need other objects now, or hang on others now.
+
+    Those may be hidden while the rig is shown, and Blender evaluates for it what its number names.
+    """
+    for obj in rigs:
+        curve = _find_driver(obj, NUMBER_PATH) if obj.is_editable else None
+        if curve is not None and _named_above(curve) != _needed_above(obj):
+            rebuild(obj)
+
+
+def _needed_above(obj: bpy.types.Object) -> list[tuple[bpy.types.Object, str]]:
+    """What the chains of the rigs need that a rig hangs on."""
+    links = [
+        _link(rig, tip, role) for rig in upstream.rigs_above(obj) for tip in tips_of(rig) for role in upstream.LINKS
+    ]
+    return list(dict.fromkeys((target, bone_name) for target, bone_name in links if target is not None))
+
+
+def _named_above(curve: Any) -> list[tuple[bpy.types.Object, str]]:
+    targets = [one.targets[0] for one in curve.driver.variables if one.name.startswith(ABOVE)]
+    return [(target.id, target.bone_target) for target in targets]
 
 
 def revalidate(obj: bpy.types.Object) -> None:
@@ -97,15 +117,19 @@ def _drive(obj: bpy.types.Object, path: str, links: list[tuple[str, Any]]) -> An
     curve.driver.type = 'SUM'
     for number, (role, tip) in enumerate(links):
         target, bone_name = _link(obj, tip, role)
-        if target is None or (role not in EVALUATED_LINKS and not bone_name):
+        if target is None or (role not in upstream.LINKS and not bone_name):
             continue
-        variable = curve.driver.variables.new()
-        variable.name = f"{role}_{number}"
-        variable.type = 'TRANSFORMS'
-        variable.targets[0].id = target
-        variable.targets[0].bone_target = bone_name
-        variable.targets[0].transform_space = 'WORLD_SPACE'
+        _read_place(curve, f"{role}_{number}", target, bone_name)
     return curve
+
+
+def _read_place(curve: Any, name: str, target: bpy.types.Object, bone_name: str) -> None:
+    variable = curve.driver.variables.new()
+    variable.name = name
+    variable.type = 'TRANSFORMS'
+    variable.targets[0].id = target
+    variable.targets[0].bone_target = bone_name
+    variable.targets[0].transform_space = 'WORLD_SPACE'
 
 
 def _remove_drivers(obj: bpy.types.Object, path: str) -> None:

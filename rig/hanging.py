@@ -93,11 +93,18 @@ def holds_above(obj: bpy.types.Object) -> Iterator[Hold]:
 
 
 def all_above(obj: bpy.types.Object) -> list[bpy.types.Object]:
-    """An object and everything it hangs on, at any depth."""
+    """An object and everything it hangs on, at any depth; by constraints without influence, too, which may get some."""
     found = [obj]
     for one in found:
-        found += [hold.obj for hold in holds_above(one) if hold.obj not in found]
+        found += [above for above in _linked(one) if above not in found]
     return found
+
+
+def _linked(obj: bpy.types.Object) -> Iterator[bpy.types.Object]:
+    if obj.parent is not None:
+        yield obj.parent
+    for constraint in obj.constraints if len(obj.constraints) else ():
+        yield from (target for target, _ in _targets(constraint))
 
 
 class Unmoved:

@@ -15,7 +15,7 @@ import bpy
 
 from . import hanging, marks
 from .bone_rows import line_above
-from .chains import ChainSetup, RigSetup, setup_of
+from .chains import ChainSetup, RigSetup
 
 if TYPE_CHECKING:
     from .evaluate import Evaluation, Rig
@@ -43,23 +43,6 @@ def sorted_chains(run: Evaluation, chains: Sequence[tuple[Rig, ChainSetup]]) -> 
                 refused.append((rig, replace(chain, problem=chain.problem or _cycle_problem(node, on_cycle))))
                 graph.pop(node)
             graph = {node: waits - set(on_cycle) for node, waits in graph.items()}
-
-
-def with_upstream(objects: Sequence[bpy.types.Object], rigs: Sequence[bpy.types.Object]) -> list[bpy.types.Object]:
-    """The given rigs and every rig that their chains hang on, through targets, poles and parents."""
-    by_key = {marks.key_of(rig): rig for rig in rigs}
-    found: dict[marks.Key, bpy.types.Object] = {}
-    waiting = [marks.key_of(obj) for obj in objects]
-    while waiting:
-        key = waiting.pop()
-        if key in found or key not in by_key:
-            continue
-        rig = found[key] = by_key[key]
-        links = [link for chain in setup_of(rig).chains for link in (chain.target_key, chain.pole_key) if link]
-        for obj in [rig, *(bpy.data.objects.get(link[0]) for link in links)]:
-            if obj is not None:
-                waiting += [marks.key_of(above) for above in hanging.all_above(obj)]
-    return list(found.values())
 
 
 def _cycle_problem(node: Node, on_cycle: list[Node]) -> str:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import bpy
 
-from . import compat, dependency, fk_pose, live_pause, marks, needs, order
+from . import compat, dependency, fk_pose, live_pause, marks, needs, upstream
 from .chains import setup_of
 from .evaluate import Evaluation, evaluate
 from .session import object_at
@@ -164,7 +164,7 @@ def _own_scene(
         scene.camera = user_scene.camera
         scene.use_gravity = user_scene.use_gravity
         scene.gravity = user_scene.gravity
-        for obj in order.with_upstream(objects, [*marks.rigs(), *objects]):
+        for obj in upstream.with_upstream(objects, [*marks.rigs(), *objects]):
             scene.collection.objects.link(obj)
             if _may_be_disabled(obj):
                 pulls.append(_pull(scene, obj))
