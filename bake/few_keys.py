@@ -15,7 +15,7 @@ import numpy as np
 
 from ..solvers.arrays import Floats
 from .chain_error import ChainMotion, chain_error, chain_misses, fit_bones, reshaped
-from .reading import BakeWork, Reading, Row, above, rotation_table
+from .reading import BakeWork, BoneRow, Reading, above, rotation_table
 from .reduce import Fit, evaluate, reference, sample_frames, straight
 from .segment import MissFunction
 
@@ -41,7 +41,7 @@ class FewKeys:
 
 def few_keys(
     work: BakeWork,
-    rows: Sequence[Row],
+    rows: Sequence[BoneRow],
     readings: Sequence[Reading],
     table: Mapping[str, Floats],
     tolerance: float,
@@ -100,7 +100,7 @@ def _beside_live(misses: MissFunction, live: ChainMotion, full: ChainMotion, tol
     return lambda candidate, first: misses(candidate, first) * weights[first : first + len(candidate), None, None]
 
 
-def _hangs_on(obj: Any, row: Row, rows: Sequence[Row]) -> set[int]:
+def _hangs_on(obj: Any, row: BoneRow, rows: Sequence[BoneRow]) -> set[int]:
     """Numbers of the rows that turn something above this row's first bone."""
     over = set(above(obj, row.bones[0]))
     return {i for i, other in enumerate(rows) if other is not row and over & set(other.bones)}
@@ -118,7 +118,7 @@ def _depths(upstream: Sequence[set[int]]) -> list[int]:
 def _motion(
     obj: Any,
     number: int,
-    rows: Sequence[Row],
+    rows: Sequence[BoneRow],
     upstream: Sequence[set[int]],
     readings: Sequence[Reading],
     table: Mapping[str, Floats],

@@ -33,7 +33,7 @@ class BakeWork:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BoneRow:
     """Bones that get keys, each turning the next, and the chain they belong to; bones by number, root first."""
 
     chain: ChainSetup
@@ -81,7 +81,7 @@ def bones_of(obj: Any, chains: Sequence[ChainSetup]) -> tuple[int, ...]:
     return tuple(sorted(bones - setup.driven - held))
 
 
-def rows_of(work: BakeWork) -> list[Row]:
+def rows_of(work: BakeWork) -> list[BoneRow]:
     """The bones of each chain that get keys as rows; an end bone that hangs elsewhere is a row of its own."""
     rows, seen = [], set[int]()
     for chain in work.chains:
@@ -90,7 +90,7 @@ def rows_of(work: BakeWork) -> list[Row]:
             seen.update(fresh)
             if fresh:
                 follows = (True, *(_follows(work.obj, a, b) for a, b in pairwise(fresh)))
-                rows.append(Row(chain, tuple(fresh), follows))
+                rows.append(BoneRow(chain, tuple(fresh), follows))
     return rows
 
 
@@ -114,7 +114,7 @@ def _follows(obj: Any, parent: int, child: int) -> bool:
     return all(obj.pose.bones[bone].bone.use_inherit_rotation for bone in between)
 
 
-def reader(works: Sequence[BakeWork], rows: Sequence[Sequence[Row]]) -> Callable[[Evaluation], list[Reading]]:
+def reader(works: Sequence[BakeWork], rows: Sequence[Sequence[BoneRow]]) -> Callable[[Evaluation], list[Reading]]:
     """A function that takes one ``Reading`` for each work out of an evaluation.
 
     Raises (the function):
@@ -133,7 +133,7 @@ def turn_of(rig: Rig, bone: int) -> rotations.Quat:
     return solved if solved is not None else fk_pose.to_quat(rig.fk[bone], rig.raw.modes[bone])
 
 
-def _read(run: Evaluation, rig: Rig, work: BakeWork, rows: Sequence[Row]) -> Reading:
+def _read(run: Evaluation, rig: Rig, work: BakeWork, rows: Sequence[BoneRow]) -> Reading:
     readouts = {chain.tip: run.readouts.get((marks.key_of(work.obj), chain.tip)) for chain in work.chains}
     return Reading(
         turns=[turn_of(rig, bone) for bone in work.bones],
@@ -144,7 +144,7 @@ def _read(run: Evaluation, rig: Rig, work: BakeWork, rows: Sequence[Row]) -> Rea
     )
 
 
-def _place(rig: Rig, row: Row) -> RowPlace:
+def _place(rig: Rig, row: BoneRow) -> RowPlace:
     state, last = rig.state, row.bones[-1]
     is_end = last == row.chain.end and last not in row.chain.turned
     tip = state.tail(last) if is_end else posed_chain.end_point(state, row.chain)
