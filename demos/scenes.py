@@ -10,13 +10,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import bpy
-
-from ..files.opening import make_folder, save_file
+from ..files.opening import save_file
 from ..rig.session import current_scene, pose_bones
 from . import horse, look, reach, tail
 from .picture import Panel, Say, render_panels, silent
-from .stage import Scene
+from .stage import MAX_ERROR, Scene, begin
 
 SCENES: dict[str, Callable[[], Scene]] = {
     "reach": reach.build,
@@ -24,8 +22,6 @@ SCENES: dict[str, Callable[[], Scene]] = {
     "look": look.build,
     "horse": horse.build,
 }
-# Of the chain's length: what Limb IK promises for the evaluated pose.
-MAX_ERROR = 1e-5
 
 
 def run(name: str, folder: Path, say: Say = silent) -> tuple[str, int]:
@@ -34,8 +30,7 @@ def run(name: str, folder: Path, say: Say = silent) -> tuple[str, int]:
     Returns:
         What was done, in words, and the exit status: 1 where an end missed a target that was within its reach.
     """
-    make_folder(folder)
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
+    begin(folder)
     say(f"{name}: making the scene")
     scene = SCENES[name]()
     current_scene().frame_end = scene.last_frame

@@ -1,4 +1,4 @@
-"""What the demo's scenes are made of: figures on Rigify's metarigs, balls that move, chains on names.
+"""How demos begin, and what their scenes are made of: figures on Rigify's metarigs, balls that move, chains on names.
 
 Must not know a scene, and not render.
 """
@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import bpy
 from mathutils import Vector
 
+from ..files.opening import make_folder
 from ..rig.bone_rows import row_of
 from ..rig.posed_chain import length_along
 from ..rig.session import current_scene, evaluated, pose_bones
@@ -19,6 +21,8 @@ from ..rig.setting_up.setup import ChainPlan, add_chain
 from .figure import BALL, Colour, hang, material_of, sphere
 from .picture import View
 
+# Of a chain's length: what Limb IK promises for the evaluated pose.
+MAX_ERROR = 1e-5
 # Metres: what a hand reaches for.
 BALL_RADIUS = 0.06
 Point = tuple[float, float, float]
@@ -37,6 +41,12 @@ class Scene:
     lengths: Mapping[str, float]
     missed: Callable[[str], float]
     told: Sequence[str] = ()
+
+
+def begin(folder: Path) -> None:
+    """An empty file, and a folder for what comes of it."""
+    make_folder(folder)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
 
 
 def figure(obj: bpy.types.Object, parts: Mapping[str, tuple[float, Colour]]) -> None:

@@ -14,10 +14,11 @@ import bpy
 
 from ..bake import contact_markers, contacts, grounding, motion
 from ..bake.grounding import GroundReport
-from ..files.opening import make_folder, save_file
+from ..files.opening import save_file
 from ..rig.session import current_scene, evaluated, pose_bones
 from .figure import Colour, dress, paint
 from .picture import Say, pose_strip, silent
+from .stage import begin
 from .walker import LAST_FRAME, walking_human
 
 # Metres: a flight up, a landing, a flight down, across the way of the walk (-Y).
@@ -37,8 +38,7 @@ def run(folder: Path, say: Say = silent) -> tuple[str, int]:
     Returns:
         What was done, in words, and the exit status: 1 where a foot slides or stands in a step.
     """
-    make_folder(folder)
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
+    begin(folder)
     say("making a figure that walks")
     obj = walking_human()
     stairs = _stairs(_way_begins(obj))

@@ -18,12 +18,13 @@ from mathutils import Vector
 from ..bake.baking import bake
 from ..bake.motion import add_limbs
 from ..bake.options import BakeOptions
-from ..files.opening import make_folder, save_file
+from ..files.opening import save_file
 from ..rig.session import current_scene, evaluated, frames_per_second, pose_bones
 from ..rig.setting_up.setup import limb_plans
 from ..solvers.blending import effective_weight
 from .figure import dress
 from .picture import Say, pose_strip, silent
+from .stage import MAX_ERROR, begin
 from .walker import LAST_FRAME, walking_human
 
 REACHING_TIP, REACHING_BONES = "forearm.R", frozenset(("upper_arm.R", "forearm.R", "hand.R"))
@@ -31,8 +32,6 @@ IK_ON_FRAME, IK_OFF_FRAME = 19, 43
 BLEND_TIME = 0.25
 # From the hips at rest, metres: in front of the right shoulder, within the arm's reach.
 BALL_CENTRE, BALL_RADIUS, BALL_FRAMES = Vector((-0.33, -0.36, 0.52)), 0.13, 30
-# Of a limb's length: what Limb IK promises for the evaluated pose.
-MAX_ERROR = 1e-5
 PICTURE_FRAMES = (10, 16, 22, 25, 31, 37, 46, 52)
 
 Ends = Mapping[str, Vector]
@@ -44,8 +43,7 @@ def run(folder: Path, say: Say = silent) -> tuple[str, int]:
     Returns:
         What was done, in words, and the exit status: 1 where an end missed its goal.
     """
-    make_folder(folder)
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
+    begin(folder)
     say("making a figure that walks")
     obj = walking_human()
     plans = limb_plans(obj, arms=True, legs=True, target_kind='EMPTY', target_space='FK')

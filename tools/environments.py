@@ -107,8 +107,7 @@ def ensure_environment(name: str, version: str, requirements: Sequence[str]) -> 
         if not found:
             raise SetupError(f"Python {version} with venv is not on PATH (python{version}); install it first")
         _call([*found, "-m", "venv", "--clear", str(VENVS / name)], f"{name}: venv could not be made")
-    print(f"dev.py: installing {', '.join(requirements)} into .venv/{name}", file=sys.stderr)
-    _call([str(python), "-m", "pip", "install", "-q", *requirements], f"pip could not install {requirements[0]}")
+    _install(python, name, requirements)
     return python
 
 
@@ -116,9 +115,13 @@ def ensure_more(python: Path, name: str, requirements: Sequence[str]) -> None:
     """Install what only one command needs into the environment ``name``, unless it is there."""
     stamp = VENVS / name / f"{STAMP}-{_digest(requirements)[:8]}"
     if not stamp.is_file():
-        print(f"dev.py: installing {', '.join(requirements)} into .venv/{name}", file=sys.stderr)
-        _call([str(python), "-m", "pip", "install", "-q", *requirements], f"pip could not install {requirements[0]}")
+        _install(python, name, requirements)
         stamp.touch()
+
+
+def _install(python: Path, name: str, requirements: Sequence[str]) -> None:
+    print(f"dev.py: installing {', '.join(requirements)} into .venv/{name}", file=sys.stderr)
+    _call([str(python), "-m", "pip", "install", "-q", *requirements], f"pip could not install {requirements[0]}")
 
 
 def ensure_blender_packages(python_version: str) -> Path:
