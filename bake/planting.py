@@ -94,6 +94,7 @@ plant_contacts = at_once(plant_contacts_steps)
 
 
 def frames_with(frames: Floats, more: Sequence[float]) -> Floats:
+    """Frames and some more, rising, each once."""
     return np.unique(np.concatenate((frames, np.asarray(more, dtype=np.float64))))
 
 
@@ -175,6 +176,11 @@ def release(context: Any, obj: Any, tips: Sequence[str] = ()) -> list[str]:
 
 
 def ready_chains(obj: Any, tips: Sequence[str]) -> list[ChainSetup]:
+    """The chains with an end to plant that are to be planted, at least one.
+
+    Raises:
+        LimbIKError: there is none, or one is muted.
+    """
     setup.check_armature(obj)
     chains = pinnable(obj, tips)
     for chain in chains:
@@ -200,6 +206,7 @@ def path_of_foot(foot: FootMotion) -> Path:
 
 
 def contact_hold(context: Any, foot: FootMotion, group: Sequence[Contact]) -> HeldContact:
+    """How a limb is held over contacts that overlap or follow each other at once."""
     window, rests = spans_in(foot, group)
     blend = blend_frames(context, foot.chain)
     keeps = foot.chain.end_rotation == 'TARGET'

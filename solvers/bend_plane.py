@@ -98,7 +98,7 @@ def fk_limb(chain: Chain) -> FKLimb:
     if distance > NO_DIRECTION * (upper + lower):
         line = scaled(to_end, 1.0 / distance)
     else:
-        line = cross(_right_angle(first, hinge, fk), first)
+        line = cross(right_angle(first, hinge, fk), first)
     normal = _bend_normal(first, second, line, hinge, fk)
     side = cross(line, normal)
     out = perpendicular_part(to_mid, line)
@@ -125,10 +125,10 @@ def _bend_normal(first: Vec, second: Vec, line: Vec, hinge: Vec, fk: Quat) -> Ve
         weight = HINGE_WEIGHT * (1.0 - smoothstep((angle - HINGE_FULL) / (HINGE_NONE - HINGE_FULL)))
         mixed = combined(hinge, weight, bend, 1.0)
     part = perpendicular_part(mixed, line)
-    return unit(part) if math.hypot(*part) > NO_DIRECTION else _right_angle(line, hinge, fk)
+    return unit(part) if math.hypot(*part) > NO_DIRECTION else right_angle(line, hinge, fk)
 
 
-def _right_angle(direction: Vec, hinge: Vec, fk: Quat) -> Vec:
+def right_angle(direction: Vec, hinge: Vec, fk: Quat) -> Vec:
     """The hinge, or else the bone's X or Z, made perpendicular to ``direction``."""
     for axis in (hinge, rotate(fk, UNIT_X)):
         part = perpendicular_part(axis, direction)

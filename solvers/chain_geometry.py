@@ -38,6 +38,7 @@ class Row:
 
     @property
     def root(self) -> Vec:
+        """Head of the root bone."""
         return self.points[0]
 
 

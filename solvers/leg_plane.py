@@ -9,17 +9,15 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 
-from .bend_plane import HINGE_FULL, HINGE_NONE, HINGE_WEIGHT, NO_DIRECTION, FKLimb
+from .bend_plane import HINGE_FULL, HINGE_NONE, HINGE_WEIGHT, NO_DIRECTION, FKLimb, right_angle
 from .blending import smoothstep
 from .chain import Chain
 from .rotations import Quat, as_quat, normalized, rotate, shortest_arc, to_rotation_vector
 from .vectors import (
     UNIT_X,
     UNIT_Y,
-    UNIT_Z,
     ZERO,
     Vec,
-    any_perpendicular,
     as_vec,
     combined,
     cross,
@@ -38,6 +36,7 @@ REST_SIGN = math.radians(0.5)
 
 
 def directions_of(points: Sequence[Vec], fallback: Vec) -> list[Vec]:
+    """Unit directions from point to point; what has no length takes that of the bone before, or ``fallback``."""
     found = [unit(subtract(b, a)) for a, b in pairwise(points)]
     before = next((direction for direction in found if direction != ZERO), fallback)
     for index, direction in enumerate(found):
@@ -46,6 +45,7 @@ def directions_of(points: Sequence[Vec], fallback: Vec) -> list[Vec]:
 
 
 def swing_between(before: Vec, after: Vec, fallback_axis: Vec) -> Vec:
+    """The turn without roll from one unit direction to another, as a rotation vector."""
     return to_rotation_vector(shortest_arc(before, after, fallback_axis))
 
 
@@ -91,7 +91,7 @@ def plane_of(chain: Chain, points: Sequence[Vec], swings: Sequence[Vec], ratios:
     if distance > NO_DIRECTION * total:
         line = scaled(to_end, 1.0 / distance)
     else:
-        line = unit(cross(_at_right_angles(hinge, first, fk), first)) if first != ZERO else rotate(fk, UNIT_Y)
+        line = unit(cross(right_angle(first, hinge, fk), first)) if first != ZERO else rotate(fk, UNIT_Y)
     normal = _normal(bend, line, hinge, fk)
     side = cross(line, normal)
     half = 0.5 * total
@@ -104,13 +104,4 @@ def _normal(bend: Vec, line: Vec, hinge: Vec, fk: Quat) -> Vec:
     weight = HINGE_WEIGHT * (1.0 - smoothstep((angle - HINGE_FULL) / (HINGE_NONE - HINGE_FULL)))
     mixed = combined(hinge, weight, unit(bend), math.sin(min(angle, 0.5 * math.pi)))
     part = perpendicular_part(mixed, line)
-    return unit(part) if length(part) > NO_DIRECTION else _at_right_angles(hinge, line, fk)
-
-
-def _at_right_angles(hinge: Vec, direction: Vec, fk: Quat) -> Vec:
-    """The hinge, or else the root bone's X or Z, made perpendicular to ``direction``."""
-    for axis in (hinge, rotate(fk, UNIT_X), rotate(fk, UNIT_Z)):
-        part = perpendicular_part(axis, direction)
-        if length(part) > NO_DIRECTION:
-            return unit(part)
-    return any_perpendicular(direction)
+    return unit(part) if length(part) > NO_DIRECTION else right_angle(line, hinge, fk)

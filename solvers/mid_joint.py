@@ -50,6 +50,7 @@ class HingeTerms(NamedTuple):
     straightest: float
 
     def squared(self, angle: float) -> float:
+        """The squared distance at an angle of the hinge."""
         return self.constant + self.amplitude * math.cos(angle - self.straightest)
 
 

@@ -37,14 +37,17 @@ def as_vec(values: Numbers) -> Vec:
 
 
 def add(a: Vec, b: Vec) -> Vec:
+    """Sum."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
 def subtract(a: Vec, b: Vec) -> Vec:
+    """``a`` - ``b``: from ``b`` to ``a``."""
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
 def scaled(v: Vec, factor: float) -> Vec:
+    """``v`` times a number."""
     return v[0] * factor, v[1] * factor, v[2] * factor
 
 
@@ -54,14 +57,17 @@ def combined(a: Vec, part_a: float, b: Vec, part_b: float) -> Vec:
 
 
 def dot(a: Vec, b: Vec) -> float:
+    """Dot product."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 def cross(a: Vec, b: Vec) -> Vec:
+    """Cross product."""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
 def length(v: Vec) -> float:
+    """Length."""
     return math.hypot(v[0], v[1], v[2])
 
 
