@@ -9,12 +9,12 @@ Space: armature, but local rotations (rest frame of the joint). Units: armature 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from .blending import rise
 from .bounded_least_squares import steps
-from .chain import Chain, JointKind
+from .chain import Chain, JointKind, JointLimits
 from .chain_geometry import Row, angle_about, mean_offset, posed
 from .chain_model import JointModel, Model, Pose, joint_model, legal_pose, pose_of
 from .chain_start import bracketed
@@ -104,7 +104,7 @@ def solve(
     if best.error > stop:
         *_, best = steps(model, best, POLISH)
     best = _toward_side(model, best, posed(row, deltas), side)
-    return Limited(_deltas(chain, best), best.error, _reason(model, best))
+    return Limited(_deltas(chain, best), best.error, first_stop(_numbered(model, best)))
 
 
 def _toward_side(model: Model, pose: Pose, wanted: Sequence[Vec], side: Vec) -> Pose:
@@ -229,9 +229,19 @@ def _deltas(chain: Chain, pose: Pose) -> tuple[Quat, ...]:
     return tuple(normalized(multiply(solved, conjugate(normalized(as_quat(joint.fk))))) for joint, solved in pairs)
 
 
-def _reason(model: Model, pose: Pose) -> str:
-    for n, (joint, local) in enumerate(zip(model.joints, pose.locals_rest, strict=True), 1):
-        stop = stop_at(joint.limits, local)
+def _numbered(model: Model, pose: Pose) -> Iterator[tuple[int, JointLimits, Quat]]:
+    for number, (joint, local) in enumerate(zip(model.joints, pose.locals_rest, strict=True), 1):
+        yield number, joint.limits, local
+
+
+def first_stop(joints: Iterable[tuple[int, JointLimits, Quat]]) -> str:
+    """The limit that the first of some joints stands at, in words.
+
+    Args:
+        joints: each by its number, from 1, its limits and its local rotation.
+    """
+    for number, limits, local in joints:
+        stop = stop_at(limits, local)
         if stop is not None:
-            return f"joint {n} at its limit of {degrees(stop.angle)}"
+            return f"joint {number} at its limit of {degrees(stop.angle)}"
     return "joint limits"

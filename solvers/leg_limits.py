@@ -12,9 +12,9 @@ from typing import NamedTuple
 from .bounded_least_squares import legal_pose, steps
 from .chain import Chain, Joint, JointKind
 from .chain_geometry import read
-from .chain_limits import locals_of, model_of
-from .joint_limits import clamp, degrees, local_rotation, stop_at
-from .rotations import IDENTITY, Quat, as_quat, conjugate, from_axis_angle, multiply, normalized, rotate
+from .chain_limits import first_stop, locals_of, model_of
+from .joint_limits import clamp, local_rotation
+from .rotations import Quat, as_quat, conjugate, from_axis_angle, multiply, normalized, rotate
 from .swivel import Swivel, nearest
 from .vectors import Vec
 
@@ -81,11 +81,5 @@ def stop_reason(chain: Chain, turns: Sequence[Quat], stops: Sequence[int]) -> st
 
     A hinge may also hold it by its axis alone.
     """
-    for index in (*stops, *range(len(chain.joints))):
-        joint = chain.joints[index]
-        carrier = turns[index - 1] if index and joint.follows_parent else IDENTITY
-        frame = multiply(carrier, normalized(as_quat(joint.frame)))
-        stop = stop_at(joint.limits, local_rotation(frame, multiply(turns[index], normalized(as_quat(joint.fk)))))
-        if stop is not None:
-            return f"joint {index + 1} at its limit of {degrees(stop.angle)}"
-    return "joint limits"
+    locals_rest, order = locals_of(chain, turns), (*stops, *range(len(chain.joints)))
+    return first_stop((index + 1, chain.joints[index].limits, locals_rest[index]) for index in order)
