@@ -28,7 +28,8 @@ class ChainPlan:
     """What a chain is to be.
 
     ``end_bone``: None guesses it, empty takes the tail of the tip. ``kind``: ``arm`` or ``leg`` where known,
-    for the side to which a straight limb bends.
+    for the side to which a straight limb bends. ``bend_axis``: the hinge, where it is known; ``rest_axis``: what rest
+    says of it, which counts where nothing better does.
     """
 
     tip: str
@@ -41,6 +42,7 @@ class ChainPlan:
     end_rotation: str = 'KEEP_LOCAL'
     kind: str = ""
     bend_axis: Vector | None = None
+    rest_axis: Vector | None = None
 
 
 def guess_end_bone(tip: Any) -> str:
@@ -142,5 +144,5 @@ def _limb_plan(limb: Limb, target_kind: str, target_space: str, hinge: Vector) -
         target_space=target_space,
         end_rotation='TARGET' if limb.end else 'KEEP_LOCAL',
         kind=limb.kind,
-        bend_axis=hinge,
+        rest_axis=hinge,
     )

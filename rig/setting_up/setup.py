@@ -146,7 +146,8 @@ def _settle(obj: bpy.types.Object, plan: ChainPlan) -> None:
         if plan.solver == 'LOOK_AT':
             chain_plan.guess_look_axes(tip)
         elif plan.solver != 'FABRIK' or plan.bend_axis is not None:
-            tip.limb_ik_bend_axis = plan.bend_axis or chain_plan.rest_bend_axis(obj, tip, plan.kind)
+            hinge = plan.bend_axis or plan.rest_axis
+            tip.limb_ik_bend_axis = hinge or chain_plan.rest_bend_axis(obj, tip, plan.kind)
 
 
 def _refuse_invalid(obj: bpy.types.Object, tips: Sequence[str]) -> None:
