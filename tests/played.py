@@ -7,7 +7,7 @@ as IK posed it, whatever that rig is: what a test of ``rig/staying`` has to tell
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,10 +36,11 @@ class Shown:
     numbers: list[np.ndarray[Any, Any]] = field(default_factory=list)
     stayed: list[int] = field(default_factory=list)
 
-    def look(self, depsgraph: bpy.types.Depsgraph | None = None) -> None:
-        """Note what is shown now."""
+    def look(self, depsgraph: bpy.types.Depsgraph | None = None, names: Container[str] | None = None) -> None:
+        """Note what is shown now. ``names``: of the rigs that the depsgraph has; None for all."""
         depsgraph = depsgraph or bpy.context.evaluated_depsgraph_get()
-        found = [row for obj in armatures() for row in _rows(obj, obj.evaluated_get(depsgraph))]
+        looked_at = [obj for obj in armatures() if names is None or obj.name in names]
+        found = [row for obj in looked_at for row in _rows(obj, obj.evaluated_get(depsgraph))]
         self.numbers.append(np.concatenate(found))
 
     def apart(self, other: Shown) -> float:
