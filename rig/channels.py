@@ -44,6 +44,31 @@ def is_driven(id_block: bpy.types.ID, data_path: str, index: int = 0) -> bool:
     return driver is not None and not driver.mute
 
 
+def given_values(id_block: bpy.types.ID, data_path: str, count: int, frame: float) -> dict[int, float | None]:
+    """What animation and drivers give the components of a property at a frame, by index.
+
+    Args:
+        id_block: what the path starts at.
+        data_path: the property, without an index.
+        count: how many components it has.
+        frame: of the scene.
+
+    Returns:
+        A value for each component that is given one: None where drivers or NLA strips give it, and what is not told.
+    """
+    anim = compat.anim_data(id_block)
+    if anim is None:
+        return {}
+    found: dict[int, float | None] = {}
+    for index in range(count):
+        stack = nla.tracks_of(id_block, data_path, index)
+        if is_driven(id_block, data_path, index):
+            found[index] = None
+        elif nla_clips.gives(stack, frame):
+            found[index] = None if nla.uses_strips(anim) else nla_clips.value_at(stack, 0.0, frame)
+    return found
+
+
 def animated_paths(id_block: bpy.types.ID) -> list[tuple[str, int]]:
     """Data path and array index of every F-curve, NLA strip curve and driver of a data-block.
 

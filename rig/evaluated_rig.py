@@ -29,9 +29,16 @@ class Rig:
     """
 
     def __init__(
-        self, obj: bpy.types.Object, evaluated: bpy.types.Object, setup: RigSetup, *, is_fresh: bool, is_live: bool
+        self,
+        obj: bpy.types.Object,
+        evaluated: bpy.types.Object,
+        setup: RigSetup,
+        frame: float,
+        *,
+        is_fresh: bool,
+        is_live: bool,
     ) -> None:
-        self.obj, self.evaluated, self.setup = obj, evaluated, setup
+        self.obj, self.evaluated, self.setup, self.frame = obj, evaluated, setup, frame
         self.bones: Any = pose_bones(evaluated)
         self.is_fresh, self.is_live = is_fresh, is_live
         self.solved_together: Callable[[], dict[int, Quat]] = dict
@@ -94,7 +101,7 @@ def _put_fk(rig: Rig) -> None:
     stored = set(fk_pose.stored_bones(originals))
     for bone in setup.held:
         if not rig.is_fresh:
-            raw = fk_pose.fk_raw(originals[bone])
+            raw = fk_pose.fk_raw(originals[bone], rig.frame)
         elif bone in stored:
             raw = fk_pose.fresh_fk_raw(originals[bone], rig.bones[bone], rig.is_overwritten)
         else:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..solvers import rotations, vectors
 from ..solvers.rotations import Quat
-from . import history
+from . import channels, history
 
 Raw = tuple[float, ...]
 
@@ -114,22 +114,27 @@ def is_same(a: Iterable[float], b: Iterable[float]) -> bool:
     return True
 
 
-def fk_raw(bone: Any) -> Raw:
+def fk_raw(bone: Any, frame: float | None = None) -> Raw:
     """The FK value of an original pose bone: the stored one while the bone holds what IK wrote, else its own.
 
-    A value that is not what was written is the user's, or came from the animation,
-    and is FK from now on. A change of rotation mode converts the stored value.
+    A value that is not what was written is the user's, as a whole, and is FK from now on; but where
+    animation or a driver gave what is new of it, the other components keep their FK.
+    A change of rotation mode converts the stored value.
+
+    Args:
+        bone: the original pose bone.
+        frame: the one that animation was evaluated for since IK wrote; None: it was not.
     """
-    return _fk_beside(bone, read_raw(bone))
+    return _fk_beside(bone, read_raw(bone), frame)
 
 
-def _fk_beside(bone: Any, raw: Raw) -> Raw:
+def _fk_beside(bone: Any, raw: Raw, frame: float | None = None) -> Raw:
     mode, (number, stored, written) = bone.rotation_mode, store_of(bone)
     if not number:
         return raw
     before = MODES[number - 1]
     if channel(before) == channel(mode):  # from one Euler order to another Blender keeps the three numbers
-        return stored[: len(raw)] if is_same(raw, written) else _fk_of_earlier_write(bone, raw)
+        return stored[: len(raw)] if is_same(raw, written) else _fk_of_other(bone, raw, frame)
     if rotations.angle_between(to_quat(raw, mode), to_quat(written, before)) > SAME_AFTER_CONVERSION:
         return raw
     return to_raw(to_quat(stored, before), mode, raw)
@@ -152,12 +157,27 @@ def fresh_fk_raw(bone: Any, evaluated: Any, is_overwritten: Callable[[], bool]) 
     return raw if found != raw and is_overwritten() else found
 
 
-def _fk_of_earlier_write(bone: Any, raw: Raw) -> Raw:
-    """FK of the write that this value came from, on this frame; else the value itself is the user's."""
+def _fk_of_other(bone: Any, raw: Raw, frame: float | None) -> Raw:
+    """FK where a bone does not hold what was written last.
+
+    That of an earlier write on this frame if the value came from it; else animation's or a driver's components in the
+    stored FK if they are all that is new; else the value is the user's.
+    """
     for fk, written in history.past(place_of(bone)):
         if is_same(raw, written):
             return fk
-    return raw
+    store, given = store_of(bone), set[int]() if frame is None else _given(bone, raw, frame)
+    expected = tuple(now if index in given else store.written[index] for index, now in enumerate(raw))
+    if not is_same(raw, expected):
+        return raw
+    return tuple(now if index in given else store.fk[index] for index, now in enumerate(raw))
+
+
+def _given(bone: Any, raw: Raw, frame: float) -> set[int]:
+    """Which components hold what animation or a driver gives them."""
+    path = bone.path_from_id(channel(bone.rotation_mode))
+    values = channels.given_values(bone.id_data, path, len(raw), frame)
+    return {index for index, value in values.items() if value is None or is_same((value,), raw[index:])}
 
 
 def place_of(bone: Any) -> history.Place:

@@ -103,6 +103,12 @@ def value_at(stack: Sequence[Track], default: float, frame: float) -> float:
     return value
 
 
+def gives(stack: Sequence[Track], frame: float) -> bool:
+    """Whether any clip of the stack gives the property a value at a frame of the scene."""
+    found = (_clip_at(track, frame) for track in stack)
+    return any(one is not None and one[0].curve is not None and one[0].influence_at(one[1]) > 0.0 for one in found)
+
+
 def _key_frames(curve: bpy.types.FCurve, first: float, last: float) -> list[float]:
     """Frames of the keys within first…last, in the action's own time."""
     co = np.empty(2 * len(curve.keyframe_points), np.float32)

@@ -44,18 +44,18 @@ def read_setup(obj: bpy.types.Object) -> RigSetup:
         is_constrained=frozenset(constraints),
         driven=driven,
         chains=tuple(chain_problems.refuse_shared(found, rest.parents)),
-        held=tuple(sorted(_held(obj, found) - driven)),
+        held=tuple(sorted((_turned(found) - driven).union(fk_pose.stored_bones(bones)))),
         constraints=constraints,
     )
 
 
-def _held(obj: bpy.types.Object, found: list[ChainSetup]) -> set[int]:
-    held = set(fk_pose.stored_bones(pose_bones(obj)))
+def _turned(found: list[ChainSetup]) -> set[int]:
+    turned = set[int]()
     for chain in found:
-        held.update(chain.turned)
+        turned.update(chain.turned)
         if chain.end >= 0 and chain.end_rotation != 'KEEP_LOCAL':
-            held.add(chain.end)
-    return held
+            turned.add(chain.end)
+    return turned
 
 
 def _driven_bones(obj: bpy.types.Object, index: dict[str, int]) -> frozenset[int]:
