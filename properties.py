@@ -188,6 +188,12 @@ JOINT_SPECS = (
 
 STORE_SPECS = (
     store("root", StringProperty),
+    # What set-up made as target and pole, whatever the chain reaches for now.
+    store("own_target", PointerProperty, type=bpy.types.Object),
+    store("own_target_bone", StringProperty),
+    store("own_pole", PointerProperty, type=bpy.types.Object),
+    store("own_pole_bone", StringProperty),
+    # What earlier set-ups keep instead: that the target was made, whichever it is now.
     store("made_target", BoolProperty),
     store("made_pole", BoolProperty),
     store("store", FloatVectorProperty, size=fk_pose.STORE_SIZE),

@@ -113,7 +113,7 @@ def bake_steps(
     notes += [note for work in works for note in (*_partial_range(work), *_repeated(work))]
     written = sum(_write(result) for result in results)
     for work in works:
-        _afterwards(context, work, options.after)
+        notes += _afterwards(context, work, options.after)
     return BakeReport(
         armatures=len(works),
         chains=sum(len(work.chains) for work in works),
@@ -160,11 +160,13 @@ def _repeated(work: BakeWork) -> list[str]:
     return [f"{path} of '{work.obj.name}' repeats (Cycles): what is baked is repeated outside, too" for path in paths]
 
 
-def _afterwards(context: Any, work: BakeWork, after: str) -> None:
-    for chain in work.chains:
-        if after == 'REMOVE':
-            removal.remove_chain(context, work.obj, chain.tip, keeps_keys=True)  # a bake changes no other curve
-        elif after == 'MUTE':
-            tip: Any = work.obj.pose.bones[chain.tip]
-            tip.limb_ik_mute = True
+def _afterwards(context: Any, work: BakeWork, after: str) -> list[str]:
+    """What becomes of baked chains; returns what is to be said of it."""
+    tips = [chain.tip for chain in work.chains]
+    if after == 'REMOVE':
+        return removal.remove_chains(context, work.obj, tips, keeps_keys=True)  # a bake changes no other curve
+    for tip in tips if after == 'MUTE' else ():
+        bone: Any = work.obj.pose.bones[tip]
+        bone.limb_ik_mute = True
     marks.touch(work.obj)
+    return []

@@ -118,8 +118,7 @@ def _add_to_fk(context: Any, obj: Any, plans: Sequence[ChainPlan], motion: str) 
         try:
             match_ik(context, obj, tips, frames)
         except LimbIKError:
-            for tip in tips:
-                removal.remove_chain(context, obj, tip)
+            removal.remove_chains(context, obj, tips)
             raise
     return tips
 

@@ -18,8 +18,8 @@ import bpy
 
 from ..rig import compat, nla
 from ..rig.errors import LimbIKError
+from ..rig.made import COLLECTION
 from ..rig.session import armature_data, current_scene, current_view_layer
-from ..rig.setting_up.controls import COLLECTION
 from . import gltf_clips
 from .bvh_export import write_bvh
 from .clip import Clip, animation_of

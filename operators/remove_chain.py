@@ -30,6 +30,5 @@ class LIMB_IK_OT_remove_chain(OnChains, bpy.types.Operator):
         obj = self.rig(context)
         tips = self.chosen(context, obj)
         check_tips(obj, tips)
-        for tip in tips:
-            removal.remove_chain(context, obj, tip, remove_targets=self.remove_targets)
-        return f"IK removed from {listed(tips)}"
+        stays = removal.remove_chains(context, obj, tips, remove_targets=self.remove_targets)
+        return "; ".join((f"IK removed from {listed(tips)}", *stays))

@@ -35,7 +35,8 @@ CHAIN_SETTINGS = (
     "solver", "chain_length", "end_bone", "target", "target_bone", "pole", "pole_bone", "target_space", "target_rest",
     "pole_rest", "pole_angle", "bend_axis", "use_ik", "weight", "blend_time", "mute", "softness", "max_reach",
     "end_rotation", "end_offset", "iterations", "tolerance", "use_warm_start", "use_limits", "look_axis", "up_axis",
-    "ground", "ground_amount", "ground_floor", "root", "made_target", "made_pole",
+    "ground", "ground_amount", "ground_floor", "root", "own_target", "own_target_bone", "own_pole",
+    "own_pole_bone", "made_target", "made_pole",
 )  # fmt: skip
 # What binds a bone as a joint, on the bone itself; names after ``limb_ik_joint_``.
 JOINT_SETTINGS = (

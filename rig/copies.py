@@ -13,7 +13,7 @@ from typing import Any
 
 import bpy
 
-from . import dependency, marks
+from . import dependency, made, marks
 from .bone_rows import row_of
 from .reflection import mirror_joint
 from .regain import clear_chain, forget_store
@@ -43,18 +43,20 @@ def settle(obj: bpy.types.Object) -> bool:
 
 def _flip(obj: bpy.types.Object, tip: Any) -> None:
     """The settings of the other side: flipped bones, and flipped objects where they exist."""
-    for name in ("end_bone", "target_bone", "pole_bone"):
+    for name in ("end_bone", "target_bone", "pole_bone", "own_target_bone", "own_pole_bone"):
         old = getattr(tip, f"limb_ik_{name}")
         owner = obj if name == "end_bone" else getattr(tip, f"limb_ik_{name.removesuffix('_bone')}")
         flipped = bpy.utils.flip_name(old)
         if owner is not None and owner.pose is not None and flipped in owner.pose.bones:
             setattr(tip, f"limb_ik_{name}", flipped)
-    for name in ("target", "pole"):
+    for name in made.ROLES:
+        own = made.own_control(tip, name)
+        if own is not None and not own[1]:
+            made.remember(tip, name, None)  # the other side's; what this one reaches for was not made for it
         target = getattr(tip, f"limb_ik_{name}")
         if target is None or target.type == 'ARMATURE':
             continue
         setattr(tip, f"limb_ik_{name}", bpy.data.objects.get(bpy.utils.flip_name(target.name)))
-        setattr(tip, f"limb_ik_made_{name}", False)
     tip.limb_ik_root = dependency.root_name(tip)
     axis = tip.limb_ik_bend_axis
     # Mirrored in X a bone's own axes keep Y and Z and turn X about, so a hinge keeps X and turns Y and Z about.

@@ -30,7 +30,8 @@ NAMES_PATH = "pose.bones[0].limb_ik.names"
 OWN_PATHS = frozenset((NUMBER_PATH, NAMES_PATH))
 FORM_1_PATHS = ("limb_ik.dependency", "limb_ik.names")
 """Where set-ups of form 1 have them, see ``migrate``; overrides get those of their library at each load."""
-# The links of a chain: role -> (setting that names the object or None for the rig itself, setting that names the bone)
+# The links of a chain, and what was made for it:
+# role -> (setting that names the object or None for the rig itself, setting that names the bone)
 LINKS = {
     "tip": (None, None),
     "root": (None, "root"),
@@ -38,6 +39,8 @@ LINKS = {
     "target": ("target", "target_bone"),
     "pole": ("pole", "pole_bone"),
     "ground": ("ground", None),
+    "owntarget": ("own_target", "own_target_bone"),
+    "ownpole": ("own_pole", "own_pole_bone"),
 }
 # What the chains of other rigs need, on whose bones those of this rig hang.
 ABOVE = "above"
@@ -117,7 +120,7 @@ def _drive(obj: bpy.types.Object, path: str, links: list[tuple[str, Any]]) -> An
     curve.driver.type = 'SUM'
     for number, (role, tip) in enumerate(links):
         target, bone_name = _link(obj, tip, role)
-        if target is None or (role not in upstream.LINKS and not bone_name):
+        if target is None or (LINKS[role][0] is None and not bone_name):
             continue
         _read_place(curve, f"{role}_{number}", target, bone_name)
     return curve

@@ -18,7 +18,7 @@ from .chain_setup import CHAIN_SETTINGS, JOINT_SETTINGS
 from .session import pose_bones
 
 ANIMATABLE = {"use_ik", "weight", "pole_angle", "softness", "max_reach"}
-LINKS = {"target", "pole", "ground"}
+LINKS = {"target", "pole", "ground", "own_target", "own_pole"}
 SETTINGS = tuple(f"limb_ik_{name}" for name in CHAIN_SETTINGS if name not in ANIMATABLE | LINKS)
 JOINTS = tuple(f"limb_ik_joint_{name}" for name in JOINT_SETTINGS)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import bpy
 
-from . import carry, dependency, fk_pose, kept, marks, rest_edits
+from . import carry, dependency, fk_pose, kept, made, marks, rest_edits
 from .bone_rows import row_of
 
 
@@ -35,6 +35,7 @@ def regain(obj: bpy.types.Object, was_set_up: bool) -> None:
     if strangers and not known:
         dependency.rebuild(obj)
     tips = dependency.tips_of(obj) if pasted else tips
+    made.remember_older(obj, tips)
     if rest_edits.follow(obj, tips):
         kept.forget(obj)
     kept.keep(obj, tips)

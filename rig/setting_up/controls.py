@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import combinations
 from typing import Any, cast
@@ -16,12 +16,13 @@ from typing import Any, cast
 import bpy
 from mathutils import Matrix
 
-from .. import marks
+from .. import dependency, marks
 from ..errors import LimbIKError
+from ..made import COLLECTION, Control, is_made
 from ..session import armature_data, pose_bones
 from . import leavings
+from .uses import still_used
 
-COLLECTION = "Limb IK Controls"
 # Of empties where the viewport's wires have objects' colours; of bones one of Blender's colour sets.
 COLOURS = {"target": (0.25, 0.75, 1.0, 1.0), "pole": (0.75, 0.55, 1.0, 1.0)}
 BONE_COLOURS = {"target": 'THEME04', "pole": 'THEME06'}
@@ -146,32 +147,44 @@ def _bone_collection(data: bpy.types.Armature) -> bpy.types.BoneCollection:
 
 @contextmanager
 def edit_mode(context: bpy.types.Context, armature: bpy.types.Object) -> Iterator[None]:
-    """Edit mode on one armature; mode, active object and selection as before afterwards.
-
-    Raises:
-        LimbIKError: the armature is not in the view layer.
-    """
+    """Edit mode on one armature, hidden ones, too; mode, active object and selection as before afterwards."""
     layer = cast(bpy.types.ViewLayer, context.view_layer)
-    if armature.name not in layer.objects:
-        raise LimbIKError(f"'{armature.name}' is not in the view layer; its bones can't be edited there")
-    active, was_hidden = layer.objects.active, armature.hide_get()
-    selected = [obj for obj in layer.objects if obj.select_get()]
+    active, selected = layer.objects.active, [obj for obj in layer.objects if obj.select_get()]
     mode = active.mode if active else 'OBJECT'
     if mode != 'OBJECT':
         bpy.ops.object.mode_set(mode='OBJECT')
-    armature.hide_set(False)
-    layer.objects.active = armature
     try:
-        bpy.ops.object.mode_set(mode='EDIT')
-        yield
+        with _shown(cast(bpy.types.Scene, context.scene), layer, armature):
+            layer.objects.active = armature
+            try:
+                bpy.ops.object.mode_set(mode='EDIT')
+                yield
+            finally:
+                bpy.ops.object.mode_set(mode='OBJECT')
     finally:
-        bpy.ops.object.mode_set(mode='OBJECT')
-        armature.hide_set(was_hidden)
         layer.objects.active = active
         for obj in layer.objects:
             obj.select_set(obj in selected)
         if mode != 'OBJECT' and active is not None:
             bpy.ops.object.mode_set(mode=mode)
+
+
+@contextmanager
+def _shown(scene: bpy.types.Scene, layer: bpy.types.ViewLayer, obj: bpy.types.Object) -> Iterator[None]:
+    """Blender edits no object that is hidden, or whose collections are hidden or excluded: shown meanwhile."""
+    was_hidden, was_off = obj.hide_get(view_layer=layer), obj.hide_viewport
+    obj.hide_viewport = False
+    is_added = not obj.visible_get(view_layer=layer) and obj not in scene.collection.objects[:]
+    if is_added:
+        scene.collection.objects.link(obj)
+    obj.hide_set(False, view_layer=layer)
+    try:
+        yield
+    finally:
+        obj.hide_set(was_hidden, view_layer=layer)
+        if is_added:
+            scene.collection.objects.unlink(obj)
+        obj.hide_viewport = was_off
 
 
 def colour(obj: bpy.types.Object, bone_name: str, role: str) -> None:
@@ -184,31 +197,53 @@ def colour(obj: bpy.types.Object, bone_name: str, role: str) -> None:
 
 
 def remove(
-    context: bpy.types.Context, armature: bpy.types.Object, link: marks.Link, *, keeps_keys: bool = False
-) -> None:
-    """Delete a control that set-up made, an empty or a bone of the armature itself; its collection, too, if empty.
+    context: bpy.types.Context, armature: bpy.types.Object, owned: Sequence[Control], *, keeps_keys: bool = False
+) -> list[str]:
+    """Delete controls that set-up made, empties or bones of the armature itself; their collections, too, if empty.
 
-    ``keeps_keys``: curves and drivers of a bone stay.
+    What isn't such a control any more stays, and what something else uses.
+
+    Args:
+        context: gives scene, view layer and mode.
+        armature: the armature object whose chains they were made for.
+        owned: what chains remember as made for them.
+        keeps_keys: curves and drivers of bones stay.
+
+    Returns:
+        What stays because something uses it, in words.
     """
-    obj = bpy.data.objects.get(link[0])
-    if obj is None:
+    dependency.follow_upstream(marks.rigs())  # rigs that hang on this one name what its chains needed
+    found = [control for control in dict.fromkeys(owned) if is_made(armature, control)]
+    used = still_used(found)
+    free = [control for control in found if control not in used]
+    for obj, bone_name in free:
+        if not bone_name:
+            _remove_empty(obj)
+    _remove_bones(context, armature, [bone_name for _, bone_name in free if bone_name], keeps_keys)
+    return [f"'{control[1] or control[0].name}' stays, {user} uses it" for control, user in used.items()]
+
+
+def _remove_empty(empty: bpy.types.Object) -> None:
+    collections = [one for one in empty.users_collection if _is_ours(one)]
+    bpy.data.objects.remove(empty)
+    for own in collections:
+        if not len(own.objects) and not len(own.children):
+            bpy.data.collections.remove(own)
+
+
+def _remove_bones(
+    context: bpy.types.Context, armature: bpy.types.Object, names: Sequence[str], keeps_keys: bool
+) -> None:
+    if not names:
         return
-    if not link[1]:
-        collections = [one for one in obj.users_collection if _is_ours(one)]
-        bpy.data.objects.remove(obj)
-        for own in collections:
-            if not len(own.objects) and not len(own.children):
-                bpy.data.collections.remove(own)
-    elif obj == armature:
-        with edit_mode(context, armature):
-            bones = armature_data(armature).edit_bones
-            bone = bones.get(link[1])
-            if bone is not None:  # it may be deleted already
-                bones.remove(bone)
-        if not keeps_keys:
-            leavings.forget_bone(armature, link[1])
-        _remove_unused_shapes()
-        data = armature_data(armature)
-        collection: Any = data.collections_all.get(COLLECTION)
-        if collection is not None and not len(collection.bones) and not len(collection.children):
-            data.collections.remove(collection)
+    with edit_mode(context, armature):
+        bones = armature_data(armature).edit_bones
+        for name in names:
+            bones.remove(bones[name])
+    for name in () if keeps_keys else names:
+        leavings.forget_bone(armature, name)
+    _remove_unused_shapes()
+    data = armature_data(armature)
+    collection: Any = data.collections_all.get(COLLECTION)
+    if collection is not None and not len(collection.bones) and not len(collection.children):
+        data.collections.remove(collection)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .. import carry, chains, marks
+from .. import carry, chains, made, marks
 from ..bone_rows import row_of, row_up
 from ..chain_setup import HINGED
 from ..errors import LimbIKError
@@ -104,5 +104,5 @@ def _carry(context: Any, source: Any, target: Any, tip_name: str) -> None:
     for role in ("target", "pole"):
         bone_name = getattr(tip, f"limb_ik_{role}_bone")
         is_own = getattr(tip, f"limb_ik_{role}") == source and bone_name in target.pose.bones
-        if is_own and links.is_linked(tip, role):
+        if is_own and made.is_linked(tip, role):
             links.relink(context, target, tip_name, role, target, bone_name)

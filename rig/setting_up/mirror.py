@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 from mathutils import Vector
 
-from .. import carry, chains, marks
+from .. import carry, chains, made, marks
 from ..bone_rows import row_of, row_up
 from ..chain_setup import HINGED
 from ..errors import LimbIKError
@@ -93,7 +93,7 @@ def _add(context: Any, obj: Any, tip_name: str, other: str) -> None:
     setup.add_chain(context, obj, plan)
     for role in ("target", "pole"):
         tip = obj.pose.bones[tip_name]
-        if links.is_linked(tip, role):
+        if made.is_linked(tip, role):
             _link_other(context, obj, tip, other, role)
 
 

@@ -5,63 +5,55 @@ This module must not change chains that stay.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
 
-from .. import carry, chains, dependency, fk_pose, marks
+from .. import carry, dependency, fk_pose, marks
 from ..errors import LimbIKError
+from ..made import ROLES, own_control
 from ..session import pose_bones
 from . import controls, leavings
 
 
-def remove_chain(
+def remove_chains(
     context: bpy.types.Context,
     obj: bpy.types.Object,
-    tip: str,
+    tips: Sequence[str],
     *,
     remove_targets: bool = True,
     keeps_keys: bool = False,
-) -> None:
-    """Remove a chain: the FK pose comes back, and what set-up made for it goes.
+) -> list[str]:
+    """Remove chains: the FK pose comes back, and what set-up made for them goes, unless something else uses it.
 
     Args:
         context: gives view layer and mode.
         obj: the armature object.
-        tip: name of the bone at which the chain ends.
-        remove_targets: delete targets and poles that were made for it.
-        keeps_keys: leave keys and drivers of its settings and of bones that were made for it.
+        tips: names of the bones at which the chains end.
+        remove_targets: delete targets and poles that were made for them.
+        keeps_keys: leave keys and drivers of their settings and of bones that were made for them.
+
+    Returns:
+        Which of the targets and poles stay since something else uses them, in words.
 
     Raises:
-        LimbIKError: no chain ends there.
+        LimbIKError: no chain ends at one of the bones; nothing was changed.
     """
-    bone: Any = pose_bones(obj).get(tip)
-    if bone is None or bone.limb_ik_solver == 'NONE':
-        raise LimbIKError(f"no chain ends at '{tip}' of '{obj.name}'")
-    made = [
-        (marks.key_of(getattr(bone, f"limb_ik_{role}")), getattr(bone, f"limb_ik_{role}_bone"))
-        for role in ("target", "pole")
-        if getattr(bone, f"limb_ik_made_{role}") and getattr(bone, f"limb_ik_{role}") is not None
-    ]
+    bones: list[Any] = [pose_bones(obj).get(tip) for tip in tips]
+    for tip, bone in zip(tips, bones, strict=True):
+        if bone is None or bone.limb_ik_solver == 'NONE':
+            raise LimbIKError(f"no chain ends at '{tip}' of '{obj.name}'")
+    owned = [control for bone in bones for role in ROLES if (control := own_control(bone, role)) is not None]
     with marks.quiet():
         fk_pose.restore(obj)
-    carry.reset(bone)
-    if not keeps_keys:
-        leavings.forget_settings(obj, tip)
+    for tip, bone in zip(tips, bones, strict=True):
+        carry.reset(bone)
+        if not keeps_keys:
+            leavings.forget_settings(obj, tip)
     dependency.rebuild(obj)
     marks.touch(obj)
-    if remove_targets:
-        for link in made:
-            if not _is_used(link):
-                controls.remove(context, obj, link, keeps_keys=keeps_keys)
+    stays = controls.remove(context, obj, owned, keeps_keys=keeps_keys) if remove_targets else []
     if not dependency.tips_of(obj):
         leavings.forget_values(obj)
-
-
-def _is_used(link: marks.Link) -> bool:
-    """Whether another chain reaches for a control."""
-    for rig in marks.rigs():
-        for chain in chains.setup_of(rig).chains:
-            if link in (chain.target_key, chain.pole_key):
-                return True
-    return False
+    return stays

@@ -16,12 +16,13 @@ from mathutils import Matrix
 from .. import carry, chains, dependency, marks, match, posed_chain
 from ..errors import LimbIKError
 from ..evaluate import Evaluation
+from ..made import remember
 from ..session import pose_bones
 from ..spaces import matrix_to_armature
 from ..this_frame import all_but, evaluate_shown
 from . import chain_plan, controls, leavings
 from .chain_plan import ChainPlan, guess_end_bone, limb_plans
-from .removal import remove_chain
+from .removal import remove_chains
 
 __all__ = [
     "ChainPlan",
@@ -71,8 +72,7 @@ def add_chains(context: bpy.types.Context, obj: bpy.types.Object, plans: Sequenc
             for plan, place in zip(plans, places, strict=True):
                 _make_controls(context, obj, plan, place)
         except LimbIKError:
-            for tip in tips:
-                remove_chain(context, obj, tip, keeps_keys=True)
+            remove_chains(context, obj, tips, keeps_keys=True)
             raise
     dependency.rebuild(obj)
     marks.touch(obj)
@@ -192,4 +192,4 @@ def _make_control(
         setattr(tip, f"limb_ik_{role}", made)
         setattr(tip, f"limb_ik_{role}_bone", bone)
         setattr(tip, f"limb_ik_{role}_rest", chains.matrix_values(place_arm))
-        setattr(tip, f"limb_ik_made_{role}", True)
+    remember(tip, role, (made, bone))
