@@ -31,7 +31,7 @@ UNTURNED = 1e-5
 
 
 def read_feet_steps(
-    context: Any, obj: Any, chains: Sequence[ChainSetup], frames: Sequence[float], *, only_fk: bool = False
+    context: Any, obj: Any, chains: Sequence[ChainSetup], frames: Sequence[float]
 ) -> Steps[list[FootMotion]]:
     """Where the ends of chains are seen on each frame.
 
@@ -42,7 +42,6 @@ def read_feet_steps(
         obj: the armature object.
         chains: of this armature.
         frames: rising.
-        only_fk: what the animation gives, whatever IK does.
 
     Raises:
         LimbIKError: a chain has offsets on FK that were moved: what is seen isn't FK, and can't be held.
@@ -54,7 +53,7 @@ def read_feet_steps(
         rig = match.rig_of(run, obj)
         return [_read(run, rig, chain, toes.get(chain.tip)) for chain in chains]
 
-    own = {chain.tip for chain in chains if only_fk or chain.target_space == 'FK'} | _apart(obj, chains)
+    own = {chain.tip for chain in chains if chain.target_space == 'FK'} | _apart(obj, chains)
     unsolved = {(marks.key_of(obj), tip) for tip in own}
     samples: list[list[_Seen]] = []
     taken = sampled(context, [obj], frames, read, only=all_but(unsolved))

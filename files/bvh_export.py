@@ -46,7 +46,7 @@ class _Sample:
     rotation: Quaternion
 
 
-def write_bvh(path: Path, obj: bpy.types.Object, frames: Sequence[int], left_out: Iterable[str] = ()) -> None:
+def write_bvh(path: Path, obj: bpy.types.Object, frames: Sequence[int]) -> None:
     """Writes the evaluated motion of an armature object.
 
     Space: world, turned to Y up. Joints stand in rest as they do on the first
@@ -56,11 +56,10 @@ def write_bvh(path: Path, obj: bpy.types.Object, frames: Sequence[int], left_out
         path: Where to.
         obj: The armature object.
         frames: The frames, each becomes one line.
-        left_out: Bones that don't belong to the motion.
     """
     scene = current_scene()
     scene.frame_set(frames[0])
-    joints = _joints(obj, frozenset(left_out))
+    joints = _joints(obj)
     samples = [_sample(joints, obj, frame) for frame in frames]
     moving = _moving(joints, samples)
     lines = ["HIERARCHY", *_hierarchy(joints, moving), "MOTION", f"Frames: {len(frames)}"]
@@ -68,15 +67,13 @@ def write_bvh(path: Path, obj: bpy.types.Object, frames: Sequence[int], left_out
     path.write_text("\n".join([*lines, *_motion(joints, moving, samples)]) + "\n", encoding="utf-8")
 
 
-def _joints(obj: bpy.types.Object, left_out: frozenset[str]) -> dict[str, _Joint]:
+def _joints(obj: bpy.types.Object) -> dict[str, _Joint]:
     """The joints in file order: each bone before its children, depth first."""
     world = Y_UP @ evaluated(obj).matrix_world
     joints: dict[str, _Joint] = {}
     open_bones = [bone for bone in reversed(armature_data(obj).bones) if bone.parent is None]
     while open_bones:
         bone = open_bones.pop()
-        if bone.name in left_out:
-            continue
         rest = world @ bone.matrix_local
         parent = joints.get(bone.parent.name) if bone.parent else None
         offset = rest.translation - (parent.rest.translation if parent else Vector())

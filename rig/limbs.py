@@ -14,7 +14,7 @@ from typing import get_args
 
 from mathutils import Vector
 
-from .body_axes import body_axes
+from .body_axes import body_axes, end_point
 from .limb_finding import shapes
 from .limb_finding.names import read, words
 from .limb_finding.paths import Named
@@ -61,21 +61,18 @@ def find_limbs(skeleton: Sequence[RestBone]) -> list[Limb]:
     return sorted(limbs, key=lambda limb: (limb.kind, "LR".find(limb.side) % 3, body.order[limb.upper]))
 
 
-def collapsed(limb: Limb, skeleton: Sequence[RestBone], heads: dict[str, Vector] | None = None) -> bool:
-    """Whether a limb has no length to solve with, as captures have that key all bones into one point.
+def collapsed(limb: Limb, skeleton: Sequence[RestBone]) -> bool:
+    """Whether a limb has no length to solve with at rest.
 
     Args:
         limb: a limb of this skeleton.
         skeleton: its bones at rest; their extent is the measure.
-        heads: heads of the bones in a pose; None: at rest.
 
-    Space: armature, both.
+    Space: armature.
     """
     body = Skeleton(tuple(skeleton))
-    at = heads if heads is not None else {name: body.head(name) for name in (limb.upper, limb.lower, limb.end) if name}
-    upper = (at[limb.lower] - at[limb.upper]).length
-    end = at[limb.end] if limb.end else None
-    lower = (end - at[limb.lower]).length if end is not None else (body.tail(limb.tip) - body.head(limb.lower)).length
+    upper = (body.head(limb.lower) - body.head(limb.upper)).length
+    lower = (end_point(body, limb) - body.head(limb.lower)).length
     return min(upper, lower) <= COLLAPSED * body.size
 
 

@@ -21,6 +21,8 @@ FULL_TURN = TWO_PI - 1e-6
 """Width (rad) from which a range binds nothing: -180°…180° typed in degrees and kept in float32 must count."""
 ROUNDING = 1e-9
 """Radians that doubles lose between a bound and a pose put on it; far below anything visible."""
+AT_BOUND = 1e-4
+"""Radians from a bound within which a joint counts as standing at it, for messages: clamped poses are float32."""
 NO_DIRECTION = 1e-12
 """Length, as a part of a unit vector or quaternion, under which a direction is rounding noise."""
 
@@ -198,8 +200,8 @@ def edge_corners(limits: JointLimits) -> Iterator[Vec]:
                 yield unit(corner)
 
 
-def stop_at(limits: JointLimits, local: Quat, slack: float = 1e-4) -> Stop | None:
-    """The bound that a rotation stands at within ``slack`` radians, the hinge's or the nearest of a ball joint's."""
+def stop_at(limits: JointLimits, local: Quat) -> Stop | None:
+    """The bound that a rotation stands at within ``AT_BOUND``, the hinge's or the nearest of a ball joint's."""
     angles = measure(limits, local)
     rows = {
         JointKind.HINGE: [("hinge", angles.hinge, limits.min_angle, limits.max_angle)],
@@ -215,7 +217,7 @@ def stop_at(limits: JointLimits, local: Quat, slack: float = 1e-4) -> Stop | Non
         if not is_full(low, high)
         for bound in (low, high)
     ]
-    near = [item for item in stops if item[0] <= slack]
+    near = [item for item in stops if item[0] <= AT_BOUND]
     return min(near, key=lambda item: item[0])[1] if near else None
 
 

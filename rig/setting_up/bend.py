@@ -140,22 +140,17 @@ def bend_axis(
     limb: Limb,
     skeleton: Skeleton | Sequence[RestBone],
     axes: BodyAxes | None,
-    samples: Iterable[BendSample] = (),
 ) -> Vector:
-    """The value for ``limb_ik_bend_axis``: from the motion, else from the rest pose.
+    """The value for ``limb_ik_bend_axis`` that the rest pose gives, where ``bend_axis_from_motion`` gives none.
 
     Args:
         limb: a limb of the skeleton.
         skeleton: its bones at rest.
         axes: see ``body_axes``; None: Blender's, facing −Y.
-        samples: captured poses; empty: there is no motion.
 
     Space: root bone's local space.
     """
     body = skeleton if isinstance(skeleton, Skeleton) else Skeleton(tuple(skeleton))
-    moved = bend_axis_from_motion(samples)
-    if moved is not None:
-        return moved
     known = axes if axes is not None else BodyAxes(Vector((0.0, -1.0, 0.0)), Vector((0.0, 0.0, 1.0)))
     joints = body.head(limb.upper), body.head(limb.lower), _mid_end(body, limb)
     return to_bone(bend_axis_from_rest(*joints, limb.kind, known.forward, known.up), body.by_name[limb.upper])

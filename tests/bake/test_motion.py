@@ -20,7 +20,7 @@ SAME_AXIS = 0.99996
 
 
 def arm_bent_by_motion(degrees: float) -> Any:
-    """A body whose left elbow bends about its bone's Z, not about the hinge that rest shows."""
+    """A body whose left elbow bends the other way than it rests."""
     obj = rigs.build(body_bones(), "Body")
     for frame, part in ((1, 0.3), (10, 1.0)):
         turn = Quaternion((0.0, 0.0, 1.0), math.radians(part * degrees))
