@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from .gltf_rate import FLOAT, UNREADABLE, parts
+from .gltf_parts import FLOAT, UNREADABLE, parts
 
 _PLACE: Final = {
     "translation": ((0.0, 0.0, 0.0), "VEC3"),

@@ -9,7 +9,6 @@ read it leaves to the importer.
 from __future__ import annotations
 
 import base64
-import json
 import math
 import struct
 from collections.abc import Iterator, Mapping
@@ -17,15 +16,13 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote
 
+from .gltf_parts import FLOAT, UNREADABLE, parts
+
 DEFAULT_RATE: Final = 24
 # In the order of preference: where the keys fit several, it is Blender's own, else the slowest.
 RATES: Final = (DEFAULT_RATE, 25, 30, 50, 60, 100, 120, 240)
 # Of a frame: seconds are float32, and some exporters write them with few digits.
 NEAR_FRAME: Final = 0.02
-_HEADER_BYTES, _CHUNK_HEADER_BYTES = 12, 8
-FLOAT: Final = 5126
-# What reading a damaged or compressed file raises; the importer, which comes next, says what is wrong with it.
-UNREADABLE: Final = (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError, struct.error)
 
 
 def frame_rate(path: Path) -> int:
@@ -40,16 +37,6 @@ def frame_rate(path: Path) -> int:
 
 def _is_whole(frame: float) -> bool:
     return math.isfinite(frame) and abs(frame - round(frame)) < NEAR_FRAME
-
-
-def parts(path: Path) -> tuple[dict[str, Any], bytes]:
-    """The JSON document and the binary chunk (empty for a .gltf)."""
-    data = path.read_bytes()
-    if data[:4] != b"glTF":
-        return json.loads(data), b""
-    (length,) = struct.unpack_from("<I", data, _HEADER_BYTES)
-    start = _HEADER_BYTES + _CHUNK_HEADER_BYTES
-    return json.loads(data[start : start + length]), data[start + length + _CHUNK_HEADER_BYTES :]
 
 
 def _times(document: Mapping[str, Any], binary: bytes, folder: Path) -> Iterator[float]:
