@@ -24,7 +24,7 @@ def solved(stretch: Stretch, read: LimbFrames, with_places: bool = False) -> lis
     ``with_places``: also where the joints are, for few keys.
     """
     limbs = limbs_of(setups_of([(stretch.plan, stretch.numbers)], len(read.worlds)), _in_fk(stretch, read))
-    posed = batch.solve(limbs.batch)
+    posed = batch.solve(limbs.batch, limbs.measured)
     found, count = turned(limbs, posed), len(stretch.numbers)
     turns = _by_frame(np.array(found.locals), count)
     linear = read.worlds[:, :3, :3]
@@ -65,7 +65,7 @@ def _by_frame(values: Floats, count: int) -> Floats:
 def _points(stretch: Stretch, limbs: Limbs, found: Turned) -> Floats:
     """Heads of upper, lower and end bone and the end bone's tail as solved (points × 3 × limbs). Space: armature."""
     asked, frames = limbs.batch, limbs.weights.size // len(stretch.numbers)
-    tail = limbs.end_axis * np.tile(_end_lengths(stretch), frames)
+    tail = limbs.standing.end_axis * np.tile(_end_lengths(stretch), frames)
     mid = asked.root + rows.rotate(found.turns[0], asked.mid - asked.root)
     end = mid + rows.rotate(found.turns[1], asked.end - asked.mid)
     return np.array((asked.root, mid, end, end + rows.rotate(found.turns[2], tail)))

@@ -73,7 +73,7 @@ class Posed(NamedTuple):
     is_ordinary: Mask
 
 
-class _FK(NamedTuple):
+class Measured(NamedTuple):
     """``bend_plane.FKLimb`` of every limb."""
 
     upper: Rows
@@ -89,14 +89,16 @@ class _FK(NamedTuple):
     is_ordinary: Mask
 
 
-def solve(limbs: Limbs) -> Posed:
+def solve(limbs: Limbs, fk: Measured | None = None) -> Posed:
     """Pose every limb so that its end is on the target and its elbow on the pole's side.
 
+    ``fk``: what ``measured`` gives of these limbs, where it is known.
     Space, units: as ``two_bone.solve``.
     Undefined input: is not ordinary, see ``Posed``; nothing is raised.
     """
     with np.errstate(all="ignore"):
-        fk = _measured(limbs)
+        if fk is None:
+            fk = measured(limbs.root, limbs.mid, limbs.end, limbs.fk, limbs.hinge)
         to_target = limbs.target - limbs.root
         wanted = norm(to_target)
         line = to_target / wanted
@@ -109,19 +111,21 @@ def solve(limbs: Limbs) -> Posed:
     return Posed(upper, lower, error, wanted, distance, fk.length, pole_distance, is_ordinary)
 
 
-def fk_side(limbs: Limbs) -> tuple[Rows, Rows]:
-    """``two_bone.pole_direction`` of every limb, and its length. Undefined input: limbs that are not ordinary."""
+def measured(root: Rows, mid: Rows, end: Rows, fk: Rows, hinge: Rows) -> Measured:
+    """As ``bend_plane.fk_limb``, of the FK pose alone: see ``Limbs``.
+
+    Undefined input: is not ordinary.
+    """
     with np.errstate(all="ignore"):
-        fk = _measured(limbs)
-    return fk.side, fk.length
+        return _measured(root, mid, end, rotate(fk, hinge))
 
 
-def _measured(limbs: Limbs) -> _FK:
-    """As ``bend_plane.fk_limb``."""
-    to_mid, to_end, mid_to_end = limbs.mid - limbs.root, limbs.end - limbs.root, limbs.end - limbs.mid
+def _measured(root: Rows, mid: Rows, end: Rows, hinge: Rows) -> Measured:
+    """``hinge``: armature space."""
+    to_mid, to_end = mid - root, end - root
+    mid_to_end = end - mid
     upper, lower, distance = norm(to_mid), norm(mid_to_end), norm(to_end)
     length = upper + lower
-    hinge = rotate(limbs.fk, limbs.hinge)
     first, second, line = to_mid / upper, mid_to_end / lower, to_end / distance
     bend = cross(first, second)
     angle = np.arctan2(norm(bend), dot(first, second))
@@ -134,10 +138,11 @@ def _measured(limbs: Limbs) -> _FK:
     offset = np.arctan2(-dot(out, normal), dot(out, side))
     offset = np.where(offset < bend_plane.OFFSET_CUT, offset + 2.0 * math.pi, offset)
     is_ordinary = (np.minimum(np.minimum(upper, lower), distance) > WELL_FORMED * length) & (size > WELL_FORMED)
-    return _FK(upper, lower, length, line, side, normal, distance, dot(to_mid, line), norm(out), offset, is_ordinary)
+    along, height = dot(to_mid, line), norm(out)
+    return Measured(upper, lower, length, line, side, normal, distance, along, height, offset, is_ordinary)
 
 
-def _sides(limbs: Limbs, fk: _FK, line: Rows) -> tuple[Rows, Rows, Mask]:
+def _sides(limbs: Limbs, fk: Measured, line: Rows) -> tuple[Rows, Rows, Mask]:
     """As ``two_bone._side`` with the pole well off the line; how far off, and whether it is (or there is none)."""
     off_line = perpendicular_part(limbs.pole - limbs.root, line)
     distance = norm(off_line)
@@ -152,7 +157,7 @@ def _sides(limbs: Limbs, fk: _FK, line: Rows) -> tuple[Rows, Rows, Mask]:
     return side, distance, is_ordinary
 
 
-def _asked(limbs: Limbs, fk: _FK, wanted: Rows) -> Rows:
+def _asked(limbs: Limbs, fk: Measured, wanted: Rows) -> Rows:
     """As ``two_bone.asked_distance``."""
     longest = limbs.max_reach * fk.length
     soft = limbs.softness * longest
@@ -167,7 +172,7 @@ def _asked(limbs: Limbs, fk: _FK, wanted: Rows) -> Rows:
     return np.where(np.abs(apart) >= 2.0 * same, reach, eased)
 
 
-def _triangle(fk: _FK, distance: Rows) -> tuple[Rows, Rows]:
+def _triangle(fk: Measured, distance: Rows) -> tuple[Rows, Rows]:
     """As ``bend_plane.solved_triangle``."""
     difference = fk.upper - fk.lower
     d = np.maximum(np.abs(difference), np.minimum(fk.length, distance))
@@ -177,7 +182,7 @@ def _triangle(fk: _FK, distance: Rows) -> tuple[Rows, Rows]:
     return along, np.where(is_same, fk.height, np.sqrt(np.maximum(0.0, product)) / (2.0 * d))
 
 
-def _kept_offset(fk: _FK, height: Rows) -> Rows:
+def _kept_offset(fk: Measured, height: Rows) -> Rows:
     """As ``bend_plane.kept_offset``."""
     excess = height - fk.height
     fade = np.minimum(fk.height + bend_plane.OFFSET_FADE * fk.length, bend_plane.OFFSET_FADE_RATIO * fk.height)
@@ -185,32 +190,40 @@ def _kept_offset(fk: _FK, height: Rows) -> Rows:
     return fk.offset * np.where(excess <= 0.0, 1.0, faded)
 
 
-def _turns(fk: _FK, line: Rows, side: Rows, distance: Rows) -> tuple[Rows, Rows]:
-    """As ``bend_plane.limb_turns``."""
+def _turns(fk: Measured, line: Rows, side: Rows, distance: Rows) -> tuple[Rows, Rows]:
+    """As ``bend_plane.limb_turns``; both bones in one row, upper ones first, since most of the time goes by calls."""
     normal = cross(side, line)
     whole = _from_frames((fk.line, fk.side, fk.normal), (line, side, normal))
     along, height = _triangle(fk, distance)
     offset = _kept_offset(fk, height)
-    before, after = swivelled(side, line, fk.offset), swivelled(side, line, offset)
+    out_before = (side * np.cos(fk.offset) - normal * np.sin(fk.offset)) * fk.height
+    out_after = (side * np.cos(offset) - normal * np.sin(offset)) * height
     below = np.maximum(np.abs(fk.upper - fk.lower), np.minimum(fk.length, distance)) - along
+    before = np.concatenate((line * fk.along + out_before, line * (fk.distance - fk.along) - out_before), axis=1)
+    after = np.concatenate((line * along + out_after, line * below - out_after), axis=1)
+    turns = multiply(_swung(before, after, normal), np.concatenate((whole, whole), axis=1))
+    upper, lower = turns[:, : whole.shape[1]], turns[:, whole.shape[1] :]
     is_kept = (distance == fk.distance) & (offset == fk.offset)
-    upper = _swung(line * fk.along + before * fk.height, line * along + after * height, normal)
-    lower = _swung(line * (fk.distance - fk.along) - before * fk.height, line * below - after * height, normal)
-    return np.where(is_kept, whole, multiply(upper, whole)), np.where(is_kept, whole, multiply(lower, whole))
+    if is_kept.any():
+        return np.where(is_kept, whole, upper), np.where(is_kept, whole, lower)
+    return upper, lower
 
 
 def _swung(before: Rows, after: Rows, hinge: Rows) -> Rows:
-    """The smallest turn between two directions, about the hinge where they are opposite."""
+    """The smallest turn between two directions, about the hinge (one for two) where they are opposite."""
     a, b = before / norm(before), after / norm(after)
     turn = shortest_arc(a, b)
     is_opposite = norm(a + b) < 2.0 * OPPOSITE
-    return np.where(is_opposite, np.vstack([np.zeros_like(hinge[0]), hinge]), turn) if is_opposite.any() else turn
+    if not is_opposite.any():
+        return turn
+    half_turn = np.vstack([np.zeros_like(hinge[0]), hinge])
+    return np.where(is_opposite, np.concatenate((half_turn, half_turn), axis=1), turn)
 
 
 def _from_frames(old: tuple[Rows, Rows, Rows], new: tuple[Rows, Rows, Rows]) -> Rows:
     """As ``rotations.from_frames``."""
-    columns = (sum(new[k] * old[k][n] for k in range(3)) for n in range(3))
-    return from_columns(*(np.asarray(column) for column in columns))
+    columns: Rows = np.einsum("kin,kjn->jin", np.stack(new), np.stack(old))
+    return from_columns(*columns)
 
 
 def outcome(posed: Posed, number: int, origin_distance: float) -> tuple[Status, str]:

@@ -21,6 +21,8 @@ _PRODUCT = np.array([
     (0, 0, 0, 1, 0, 0, 1, 0, 0, -1, 0, 0, 1, 0, 0, 0),
 ], np.float64)  # fmt: skip
 
+_DIAGONAL = np.arange(4)
+
 
 def dot(a: Rows, b: Rows) -> Rows:
     found: Rows = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
@@ -69,7 +71,7 @@ def conjugate(q: Rows) -> Rows:
 
 def normalized(q: Rows) -> Rows:
     """Quaternions at length 1. Undefined input: zero quaternions."""
-    found: Rows = q / np.sqrt((q * q).sum(axis=0))
+    found: Rows = q / np.sqrt(np.einsum("ij,ij->j", q, q))
     return found
 
 
@@ -83,21 +85,22 @@ def rotate(q: Rows, v: Rows) -> Rows:
 def shortest_arc(a: Rows, b: Rows) -> Rows:
     """The smallest turn from unit directions ``a`` to ``b``. Undefined input: opposite ones."""
     size = norm(a + b)
-    return normalized(np.vstack([0.5 * size, cross(a, b) / size]))
+    found = np.empty((4, size.size))
+    found[0] = 0.5 * size
+    found[1:] = cross(a, b) / size
+    return normalized(found)
 
 
 def from_columns(x: Rows, y: Rows, z: Rows) -> Rows:
     """Quaternions of rotation matrices given by columns; each from its largest component, so nothing cancels."""
-    xx, yy, zz = x[0], y[1], z[2]
-    s, d = (x[1] + y[0], z[0] + x[2], y[2] + z[1]), (y[2] - z[1], z[0] - x[2], x[1] - y[0])
-    choices = np.array([
-        (1.0 + xx + yy + zz, d[0], d[1], d[2]),
-        (d[0], 1.0 + xx - yy - zz, s[0], s[1]),
-        (d[1], s[0], 1.0 + yy - xx - zz, s[2]),
-        (d[2], s[1], s[2], 1.0 + zz - xx - yy),
-    ])  # fmt: skip
-    largest = np.argmax(choices[range(4), range(4)], axis=0)
-    return normalized(choices[largest, :, np.arange(xx.size)].T)
+    found = np.empty((4, 4, x.shape[1]))  # four times the quaternion, each by another component
+    plus, minus, total, apart = 1.0 + x[0], 1.0 - x[0], y[1] + z[2], y[1] - z[2]
+    found[0, 0], found[1, 1], found[2, 2], found[3, 3] = plus + total, plus - total, minus + apart, minus - apart
+    found[0, 1], found[0, 2], found[0, 3] = y[2] - z[1], z[0] - x[2], x[1] - y[0]
+    found[1, 2], found[1, 3], found[2, 3] = x[1] + y[0], z[0] + x[2], y[2] + z[1]
+    found[1:, 0], found[2:, 1], found[3, 2] = found[0, 1:], found[1, 2:], found[2, 3]
+    largest = np.argmax(found[_DIAGONAL, _DIAGONAL], axis=0)
+    return normalized(found[largest, :, np.arange(largest.size)].T)
 
 
 def columns(matrices: Rows) -> Rows:
@@ -147,7 +150,7 @@ def inverse_affine(matrices: Rows) -> Rows:
 
 def local_matrices(locations: Rows, turns: Rows, scales: Rows) -> Rows:
     """Matrices of local location, rotation (unit quaternion w x y z) and scale; any leading axes."""
-    w, x, y, z = np.moveaxis(turns, -1, 0)
+    w, x, y, z = np.ascontiguousarray(np.moveaxis(turns, -1, 0))
     x2, y2, z2 = x + x, y + y, z + z
     xx, yy, zz, xy, xz, yz = x * x2, y * y2, z * z2, x * y2, x * z2, y * z2
     wx, wy, wz = w * x2, w * y2, w * z2

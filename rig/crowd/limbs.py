@@ -70,58 +70,101 @@ class LimbsInFK(NamedTuple):
     settings: Floats
 
 
+class Standing(NamedTuple):
+    """Limbs as they stand in FK; columns are limbs.
+
+    Space: armature. ``frames``: upper, lower and end bone at zero local rotation; ``locals``: their local rotation,
+    ``turns``: both together. ``end_axis``: the end bone's Y axis. ``root``, ``mid``, ``end``, ``measured``: as in
+    ``batch``. ``is_even``: nothing above is scaled unevenly, mirrored or without size.
+    """
+
+    frames: tuple[rows.Rows, rows.Rows, rows.Rows]
+    locals: tuple[rows.Rows, rows.Rows, rows.Rows]
+    turns: tuple[rows.Rows, rows.Rows, rows.Rows]
+    end_axis: rows.Rows
+    root: rows.Rows
+    mid: rows.Rows
+    end: rows.Rows
+    is_even: rows.Mask
+
+
 class Limbs(NamedTuple):
     """What ``batch`` is asked, and what turns its answers into local rotations; columns are limbs.
 
-    Space: armature. ``frames``: upper, lower and end bone at zero local rotation, in FK; ``locals``: their local FK.
-    ``end``: how the end bone is to stand. ``end_axis``: its Y axis in FK. ``is_even``: nothing above is scaled
-    unevenly, mirrored or without size. ``scale``: of the armature in the world.
+    Space: armature. ``end``: how the end bone is to stand. ``is_even``: as ``Standing`` has it, nor is the target
+    mirrored. ``scale``: of the armature in the world.
     """
 
     batch: batch.Limbs
-    frames: tuple[rows.Rows, rows.Rows, rows.Rows]
-    locals: tuple[rows.Rows, rows.Rows, rows.Rows]
+    standing: Standing
+    measured: batch.Measured
     end: rows.Rows
-    end_axis: rows.Rows
     weights: rows.Rows
     is_even: rows.Mask
     scale: rows.Rows
 
 
-def limbs_of(setups: Setups, fk: LimbsInFK) -> Limbs:
-    """The FK pose is built up in doubles from the bone above the limb."""
+class Known(NamedTuple):
+    """What FK alone says of limbs: where FK stands still, it needn't be asked again."""
+
+    standing: Standing
+    measured: batch.Measured
+
+
+def known_of(setups: Setups, fk: LimbsInFK) -> Known:
+    """The FK pose, built up in doubles from the bone above the limb."""
     frames, (upper, lower, end) = _bones(setups, fk)
     tails = lower[:, :3, 1] * fk.tails[:, None] + lower[:, :3, 3]
     ends = np.where(setups.has_end[:, None], end[:, :3, 3], tails)
-    count, locals_ = len(fk.above), fk.turns.transpose(1, 2, 0)
+    count, locals_ = len(fk.above), np.ascontiguousarray(fk.turns.transpose(1, 2, 0))
+    heads = np.ascontiguousarray(np.stack((upper[:, :3, 3], lower[:, :3, 3], ends)).transpose(0, 2, 1))
+    with np.errstate(all="ignore"):
+        rotations = np.concatenate([frame[:, :3, :3] for frame in frames])
+        found = np.split(rows.from_matrices(rotations), 3, axis=1)
+        is_even = _is_even(rotations).reshape(3, count).all(axis=0) & (fk.scales != 0.0).all(axis=(1, 2))
+    turns = [rows.multiply(frame, local) for frame, local in zip(found, locals_, strict=True)]
+    standing = Standing(
+        frames=(found[0], found[1], found[2]),
+        locals=(locals_[0], locals_[1], locals_[2]),
+        turns=(turns[0], turns[1], turns[2]),
+        end_axis=end[:, :3, 1].T,
+        root=heads[0],
+        mid=heads[1],
+        end=heads[2],
+        is_even=is_even,
+    )
+    return Known(standing, batch.measured(standing.root, standing.mid, standing.end, turns[0], setups.hinges))
+
+
+def limbs_of(setups: Setups, fk: LimbsInFK, known: Known | None = None) -> Limbs:
+    """What limbs are asked, from FK and the world; ``known``: what ``known_of`` gives of this FK pose, if at hand."""
+    standing, measured = known_of(setups, fk) if known is None else known
     with np.errstate(all="ignore"):
         to_arm, origins = rows.inverse(fk.worlds[:, :, :3]), fk.worlds[:, :, 3]
         scale = np.mean([rows.norm(column) for column in rows.columns(fk.worlds)], axis=0)
-        places = to_arm @ (fk.places - origins[:, None]).transpose(0, 2, 1)
-        turns = np.concatenate([*(frame[:, :3, :3] for frame in frames), to_arm @ fk.target_turns])
-        upper_quat, lower_quat, end_quat, target_quat = np.split(rows.from_matrices(turns), 4, axis=1)
-        is_even = _is_even(turns[: 3 * count]).reshape(3, count).all(axis=0)
-        is_even &= _is_unmirrored(turns[3 * count :]) & (fk.scales != 0.0).all(axis=(1, 2))
+        places = np.ascontiguousarray((to_arm @ (fk.places - origins[:, None]).transpose(0, 2, 1)).transpose(2, 1, 0))
+        target_turns = to_arm @ fk.target_turns
+        is_even = standing.is_even & _is_unmirrored(target_turns)
         away = np.linalg.norm(origins, axis=1) / scale
+        end = _end_orientation(setups, rows.from_matrices(target_turns), standing.turns[2])
     asked = batch.Limbs(
-        root=upper[:, :3, 3].T,
-        mid=lower[:, :3, 3].T,
-        end=ends.T,
-        fk=rows.multiply(upper_quat, locals_[0]),
+        root=standing.root,
+        mid=standing.mid,
+        end=standing.end,
+        fk=standing.turns[0],
         hinge=setups.hinges,
-        target=places[:, :, 0].T,
-        pole=places[:, :, 1].T,
+        target=places[0],
+        pole=places[1],
         pole_angle=fk.settings[:, 1],
         softness=fk.settings[:, 2],
         max_reach=fk.settings[:, 3],
         origin_distance=away,
     )
     return Limbs(
-        batch=_beside_fk(asked, setups) if setups.is_offset.any() else asked,
-        frames=(upper_quat, lower_quat, end_quat),
-        locals=(locals_[0], locals_[1], locals_[2]),
-        end=_end_orientation(setups, target_quat, rows.multiply(end_quat, locals_[2])),
-        end_axis=end[:, :3, 1].T,
+        batch=_beside_fk(asked, setups, measured) if setups.is_offset.any() else asked,
+        standing=standing,
+        measured=measured,
+        end=end,
         weights=fk.settings[:, 0],
         is_even=is_even,
         scale=scale,
@@ -149,10 +192,9 @@ def _end_orientation(setups: Setups, target: rows.Rows, end_fk: rows.Rows) -> ro
     return np.where(setups.keeps_end, end_fk, wanted)
 
 
-def _beside_fk(asked: batch.Limbs, setups: Setups) -> batch.Limbs:
+def _beside_fk(asked: batch.Limbs, setups: Setups, measured: batch.Measured) -> batch.Limbs:
     """FK space: what target and pole moved since set-up, added to where FK has the end and the elbow."""
-    side, length = batch.fk_side(asked)
-    elbow = 0.5 * (asked.root + asked.end) + side * length
+    elbow = 0.5 * (asked.root + asked.end) + measured.side * measured.length
     target = np.where(setups.is_offset, asked.end + (asked.target - setups.rests[0]), asked.target)
     pole = np.where(setups.is_offset, elbow + (asked.pole - setups.rests[1]), asked.pole)
     return asked._replace(target=target, pole=pole)
@@ -160,13 +202,13 @@ def _beside_fk(asked: batch.Limbs, setups: Setups) -> batch.Limbs:
 
 def _is_even(frames: Floats) -> rows.Mask:
     """As ``spaces.shear``, whether within ``NON_UNIFORM``; and not mirrored."""
-    x, y, z = rows.columns(frames)
-    xx, yy, zz = rows.dot(x, x), rows.dot(y, y), rows.dot(z, z)
-    skews = rows.dot(x, y) ** 2 / (xx * yy), rows.dot(x, z) ** 2 / (xx * zz), rows.dot(y, z) ** 2 / (yy * zz)
-    least, most = np.minimum(np.minimum(xx, yy), zz), np.maximum(np.maximum(xx, yy), zz)
-    is_round = 1.0 - np.sqrt(least / most) <= posed_chain.NON_UNIFORM
-    is_square = np.maximum(np.maximum(*skews[:2]), skews[2]) <= posed_chain.NON_UNIFORM**2
-    is_even: rows.Mask = is_round & is_square & _is_unmirrored(frames)
+    found = rows.columns(frames)
+    squares = np.einsum("kin,kin->kn", found, found)
+    x, y, z = found
+    skews = np.stack((rows.dot(x, y), rows.dot(x, z), rows.dot(y, z))) ** 2 / (squares[[0, 0, 1]] * squares[[1, 2, 2]])
+    is_round = 1.0 - np.sqrt(squares.min(axis=0) / squares.max(axis=0)) <= posed_chain.NON_UNIFORM
+    is_square = skews.max(axis=0) <= posed_chain.NON_UNIFORM**2
+    is_even: rows.Mask = is_round & is_square & (rows.dot(rows.cross(x, y), z) > 0.0)
     return is_even
 
 
@@ -190,12 +232,12 @@ class Turned(NamedTuple):
 
 def turned(limbs: Limbs, posed: batch.Posed) -> Turned:
     """Each bone is blended from FK under its solved parent, parents first: as ``solve_chain`` turns them."""
-    upper_frame, lower_frame, end_frame = limbs.frames
-    upper_fk, lower_fk, end_fk = (rows.multiply(*pair) for pair in zip(limbs.frames, limbs.locals, strict=True))
+    standing = limbs.standing
+    (upper_frame, lower_frame, end_frame), (upper_fk, lower_fk, end_fk) = standing.frames, standing.turns
     upper = rows.multiply(rows.conjugate(upper_frame), rows.multiply(posed.upper, upper_fk))
     carried = rows.multiply(posed.upper, lower_frame)
     lower = rows.multiply(rows.conjugate(carried), rows.multiply(posed.lower, lower_fk))
-    upper, lower = _blended(limbs.locals[0], upper, limbs.weights), _blended(limbs.locals[1], lower, limbs.weights)
+    upper, lower = (_blended(fk, ik, limbs.weights) for fk, ik in zip(standing.locals[:2], (upper, lower), strict=True))
     upper_turn = rows.multiply(rows.multiply(upper_frame, upper), rows.conjugate(upper_fk))
     lower_now = rows.multiply(upper_turn, lower_frame)
     lower_turn = rows.multiply(rows.multiply(lower_now, lower), rows.conjugate(lower_fk))

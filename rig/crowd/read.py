@@ -6,6 +6,7 @@ This module must not solve or write.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from ...solvers import rows
 from . import poses
 from .fixed import Fixed, Member
-from .limbs import Limbs, LimbsInFK, limbs_of
+from .limbs import Known, Limbs, LimbsInFK, known_of, limbs_of
 from .plan import Floats, Numbers
 from .recalled import Places
 from .turn import Together
@@ -35,7 +36,34 @@ def read(members: Sequence[Member], fixed: Fixed, places: Places, *, has_modes: 
         target_turns=asked.turns,
         settings=asked.settings,
     )
-    return limbs_of(fixed.setups, fk), together
+    return limbs_of(fixed.setups, fk, _known(fixed, fk)), together
+
+
+class _Last(threading.local):
+    """What FK said last, of each thread: it is measured again where any number of it is another."""
+
+    fixed: Fixed | None = None
+    fk: LimbsInFK | None = None
+    known: Known | None = None
+
+
+_last = _Last()
+
+
+def _known(fixed: Fixed, fk: LimbsInFK) -> Known:
+    before = _last.fk
+    if _last.known is None or before is None or _last.fixed is not fixed or not _is_same_fk(before, fk):
+        _last.fixed, _last.fk, _last.known = fixed, fk, known_of(fixed.setups, fk)
+    return _last.known
+
+
+def _is_same_fk(a: LimbsInFK, b: LimbsInFK) -> bool:
+    if (a.between is None) != (b.between is None):
+        return False
+    pairs = ((a.turns, b.turns), (a.above, b.above), (a.locations, b.locations), (a.scales, b.scales))
+    if not all(np.array_equal(one, other) for one, other in (*pairs, (a.tails, b.tails))):
+        return False
+    return a.between is None or b.between is None or np.array_equal(a.between, b.between)
 
 
 def _matrices(fixed: Fixed, bones: Numbers) -> Floats:

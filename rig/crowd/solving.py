@@ -184,7 +184,7 @@ def _solve_together(
 ) -> set[Node]:
     """``has_modes``: whether rotation modes may be others than when the buffers were filled last."""
     limbs, together = read.read(members, fixed, places, has_modes=has_modes)
-    posed = batch.solve(limbs.batch)
+    posed = batch.solve(limbs.batch, limbs.measured)
     is_done = posed.is_ordinary & limbs.is_even
     locals_ = np.stack(turned(limbs, posed).locals, axis=2)
     turn.put_wanted(together, locals_, fixed.is_turned if is_done.all() else fixed.is_turned & is_done[:, None])

@@ -5,7 +5,7 @@ A part of ``write``, with the same result. This module must not solve.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -70,15 +70,23 @@ def _keep(bones: Sequence[Any], together: Together, change: _Change, rigs: Colle
     fixed = together.fixed
     numbers = np.where(change.is_stored, np.float32(QUATERNION_NUMBER), np.float32(0.0))
     kept = fk_pose.Stores(numbers, together.fk, change.written)
-    for owner, name, store, is_ours in zip(
-        fixed.held_by.tolist(), fixed.held_names, kept.rows().tolist(), change.is_ours.tolist(), strict=True
-    ):
-        if is_ours and store[0]:
+    places = zip(fixed.held_by.tolist(), fixed.held_names, kept.rows().tolist(), strict=True)
+    if change.is_stored.all():
+        for owner, name, store in places:
             bones[owner][name].limb_ik_store = store
-        elif is_ours:
-            fk_pose.clear_store(bones[owner][name])
+    else:
+        _store_some(bones, places, change.is_ours.tolist())
     stored.keep(fixed, kept, rigs)
     history.remember_first(rigs, 'QUATERNION', partial(_first, together, change))
+
+
+def _store_some(bones: Sequence[Any], places: Iterable[tuple[int, str, list[float]]], is_ours: Iterable[bool]) -> None:
+    """Bones that hold their FK need no store."""
+    for (owner, name, store), is_written in zip(places, is_ours, strict=True):
+        if is_written and store[0]:
+            bones[owner][name].limb_ik_store = store
+        elif is_written:
+            fk_pose.clear_store(bones[owner][name])
 
 
 def _put(bones: Sequence[Any], together: Together, change: _Change, rigs: Mapping[int, Rig], is_own: bool) -> int:
