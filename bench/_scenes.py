@@ -101,10 +101,10 @@ class Character:
     poles: list[bpy.types.Object]
 
 
-def characters(
-    count: int, frames: int = 250, *, is_all_keyed: bool = True, is_parented: bool = True
-) -> list[Character]:
-    """Characters with keyed FK and keyed targets, each with actions of its own, and no IK yet.
+def characters(count: int, frames: int = 250, *, keyed: str = 'ALL', is_parented: bool = True) -> list[Character]:
+    """Characters with keyed targets, each with actions of its own, and no IK yet.
+
+    ``keyed``: FK of ``ALL`` bones (of the hips their location, too), that of the ``LIMBS``, or ``NONE``.
 
     ``is_parented``: targets and poles are children of the armature object, as set-up makes them.
     """
@@ -118,23 +118,23 @@ def characters(
     made = []
     for number, obj in enumerate(rigs):
         obj.location = (2.0 * (number % 10), 2.0 * (number // 10), 0.0)
-        _key_pose(obj, frames, source, is_all_keyed)
+        _key_pose(obj, frames, source, keyed)
         made.append(_with_targets(obj, frames, source, is_parented))
     bpy.context.view_layer.update()
     return made
 
 
-def _key_pose(obj: bpy.types.Object, frames: int, source: random.Random, is_all_keyed: bool) -> None:
+def _key_pose(obj: bpy.types.Object, frames: int, source: random.Random, keyed: str) -> None:
     limb_bones = {name for limb in limb_names() for name in limb[:2]}
     for bone in obj.pose.bones:
         bone.rotation_mode = 'QUATERNION'
-        if not is_all_keyed and bone.name not in limb_bones:
+        if keyed == 'NONE' or (keyed == 'LIMBS' and bone.name not in limb_bones):
             continue
         for frame in (1, frames // 2, frames):
             axis = Vector((source.gauss(0, 1), source.gauss(0, 1), source.gauss(0, 1))).normalized()
             bone.rotation_quaternion = Quaternion(axis, source.uniform(0.0, 0.5))
             bone.keyframe_insert("rotation_quaternion", frame=frame)
-    if is_all_keyed:
+    if keyed == 'ALL':
         for frame in (1, frames):
             bone = obj.pose.bones["hips"]
             bone.location = (0.0, 0.002 * frame, 0.0)

@@ -33,7 +33,7 @@ def _frame_ms(clock: Callable[[], float] = perf_counter, count: int = 60) -> flo
     return 1e3 * fastest_tenth(lambda number: scene.frame_set(2 + number), count, clock)
 
 
-def _crowd_ms(count: int, kind: str, clock: Callable[[], float] = perf_counter, **scene: bool) -> float:
+def _crowd_ms(count: int, kind: str, clock: Callable[[], float] = perf_counter, **scene: Any) -> float:
     _scenes.reset()
     made = _scenes.characters(count, **scene)
     if kind == "native":
@@ -46,7 +46,8 @@ def _crowd_ms(count: int, kind: str, clock: Callable[[], float] = perf_counter, 
 def crowd() -> list[Row]:
     found = []
     scenes = {
-        "limbs keyed": {"is_all_keyed": False, "is_parented": False},
+        "bare": {"keyed": 'NONE', "is_parented": False},
+        "limbs keyed": {"keyed": 'LIMBS', "is_parented": False},
         "all keyed": {"is_parented": False},
         "all keyed, targets children": {},
     }
@@ -59,7 +60,7 @@ def crowd() -> list[Row]:
     return found
 
 
-def _bare_crowd_ms(**scene: bool) -> float:
+def _bare_crowd_ms(**scene: Any) -> float:
     """What is left for IK itself: each rig read and written in bulk and tagged, each target and pole looked at."""
     _scenes.reset()
     made = _scenes.characters(CROWD, **scene)
