@@ -11,6 +11,7 @@ from typing import Any
 from .. import chains, dependency, marks
 from ..bone_rows import row_of
 from ..chains import RigSetup
+from ..errors import LimbIKError
 
 
 def active_armature(context: Any) -> Any:
@@ -69,6 +70,18 @@ def tip_at(obj: Any, bone_name: str) -> str:
     setup = chains.known_setup(obj)
     below = _below(setup, bone_name) if setup is not None else _below_unread(obj, bone_name)
     return below or _ending_at(obj, bone_name) or _reaching(obj, marks.key_of(obj), bone_name)
+
+
+def tip_named(obj: Any, name: str) -> Any:
+    """The pose bone at which a chain ends, one that can't be solved, too.
+
+    Raises:
+        LimbIKError: no chain ends there.
+    """
+    bone = obj.pose.bones.get(name)
+    if bone is None or bone.limb_ik_solver == 'NONE':
+        raise LimbIKError(f"no chain ends at '{name}' of '{obj.name}'")
+    return bone
 
 
 def tip_names(obj: Any) -> list[str]:

@@ -51,7 +51,7 @@ def take_limits(obj: Any, tips: Sequence[str]) -> list[str]:
     Raises:
         LimbIKError: no chain ends at a tip, or no bone has limits or locks; nothing was changed.
     """
-    rows = {tip: _turned(obj, tip) for tip in tips}
+    rows = {tip: active.turned_bones(active.tip_named(obj, tip)) for tip in tips}
     ranges = {bone.name: _own_ranges(bone) for row in rows.values() for bone in row}
     found = [name for name, own in ranges.items() if any(one.is_limited for one in own.values())]
     if not found:
@@ -61,13 +61,6 @@ def take_limits(obj: Any, tips: Sequence[str]) -> list[str]:
             _put(obj.pose.bones[name], ranges[name])
     marks.touch(obj)
     return found
-
-
-def _turned(obj: Any, tip: str) -> list[Any]:
-    bone: Any = obj.pose.bones.get(tip)
-    if bone is None or bone.limb_ik_solver == 'NONE':
-        raise LimbIKError(f"no chain ends at '{tip}' of '{obj.name}'")
-    return active.turned_bones(bone)
 
 
 def _own_ranges(bone: Any) -> dict[str, AxisRange]:

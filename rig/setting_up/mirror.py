@@ -15,7 +15,7 @@ from ..bone_rows import row_of, row_up
 from ..chain_setup import HINGED
 from ..errors import LimbIKError
 from ..reflection import mirror_joint, reflected_axes, reflection_between
-from . import links, setup
+from . import active, links, setup
 from .setup import ChainPlan
 from .sides import other_side
 
@@ -34,10 +34,7 @@ def mirror_chain(context: Any, obj: Any, tip_name: str) -> str:
     Raises:
         LimbIKError: there is no other side, or it is built differently; nothing was changed.
     """
-    bones: Any = obj.pose.bones
-    tip = bones.get(tip_name)
-    if tip is None or tip.limb_ik_solver == 'NONE':
-        raise LimbIKError(f"no chain ends at '{tip_name}' of '{obj.name}'")
+    bones, tip = obj.pose.bones, active.tip_named(obj, tip_name)
     other = flipped(obj, tip_name)
     names = {bone.name: flipped(obj, bone.name) for bone in row_of(tip)}
     _check_row(bones[other], list(names.values()), tip_name)

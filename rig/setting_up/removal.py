@@ -6,15 +6,12 @@ This module must not change chains that stay.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import bpy
 
 from .. import carry, dependency, fk_pose, marks
-from ..errors import LimbIKError
 from ..made import ROLES, own_control
-from ..session import pose_bones
-from . import controls, leavings
+from . import active, controls, leavings
 
 
 def remove_chains(
@@ -40,10 +37,7 @@ def remove_chains(
     Raises:
         LimbIKError: no chain ends at one of the bones; nothing was changed.
     """
-    bones: list[Any] = [pose_bones(obj).get(tip) for tip in tips]
-    for tip, bone in zip(tips, bones, strict=True):
-        if bone is None or bone.limb_ik_solver == 'NONE':
-            raise LimbIKError(f"no chain ends at '{tip}' of '{obj.name}'")
+    bones = [active.tip_named(obj, tip) for tip in tips]
     owned = [control for bone in bones for role in ROLES if (control := own_control(bone, role)) is not None]
     with marks.quiet():
         fk_pose.restore(obj)
