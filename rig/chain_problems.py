@@ -13,6 +13,7 @@ import bpy
 from ..solvers import joint_limits
 from . import constrained, dependency, migrate
 from .chain_setup import HINGED, ChainSetup, limits_of
+from .scenes import is_in_a_scene
 from .session import pose_bones
 
 
@@ -56,16 +57,6 @@ def _part_problem(
     if tip.limb_ik_ground is not None and (words := target_problem("ground", tip.limb_ik_ground, "")):
         return words
     return target_problem("target", tip.limb_ik_target, tip.limb_ik_target_bone)
-
-
-def is_in_a_scene(obj: bpy.types.Object) -> bool:
-    """Whether any scene holds the object; a deleted one may live on because something points to it."""
-    return any(_holds(scene.objects, obj) for scene in bpy.data.scenes)
-
-
-def _holds(objects: Any, obj: bpy.types.Object) -> bool:
-    found = objects.get(obj.name)
-    return found == obj or (found is not None and obj in objects[:])  # an override is called like what it overrides
 
 
 def target_problem(role: str, target: bpy.types.Object | None, bone_name: str) -> str:

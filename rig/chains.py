@@ -10,7 +10,6 @@ from __future__ import annotations
 import bpy
 
 from . import dependency, marks, migrate, regain
-from .chain_problems import is_in_a_scene
 from .chain_setup import AXES, UNREAD, ChainSetup, RigSetup, limits_of, matrix_from, matrix_values
 from .read_chains import read_setup
 from .session import object_settings
@@ -20,7 +19,6 @@ __all__ = [
     "ChainSetup",
     "RigSetup",
     "chain_of",
-    "is_in_a_scene",
     "is_settled",
     "known_setup",
     "limits_of",

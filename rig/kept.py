@@ -56,12 +56,12 @@ def put_back(obj: bpy.types.Object, tip_name: str) -> None:
 
 
 def _values(bone: Any, names: tuple[str, ...]) -> Values:
-    return {name: _plain(getattr(bone, name)) for name in names}
+    return {name: plain(getattr(bone, name)) for name in names}
 
 
-def _plain(value: Any) -> Any:
-    """A copy: arrays, vectors and quaternions look into Blender's own memory."""
-    return value if isinstance(value, str | bool | int | float) else tuple(value)
+def plain(value: Any) -> Any:
+    """A setting's value to keep: arrays, vectors and quaternions look into Blender's own memory."""
+    return value if value is None or isinstance(value, str | bool | int | float | bpy.types.ID) else tuple(value)
 
 
 def _set(bone: Any, values: Values) -> None:

@@ -61,19 +61,24 @@ def clear() -> None:
     _untold.clear()
 
 
+def _shown(bone: Any) -> Readout:
+    """What is to be read from a bone; of a chain that was taken away nothing."""
+    return IDLE if bone.limb_ik_solver == 'NONE' else get(bone.id_data, bone.name)
+
+
 def get_status(bone: Any) -> int:
     """Getter of ``limb_ik_status``."""
-    return STATUS_NUMBERS[get(bone.id_data, bone.name).status]
+    return STATUS_NUMBERS[_shown(bone).status]
 
 
 def get_error(bone: Any) -> float:
     """Getter of ``limb_ik_error``, in Blender units of the world."""
-    return get(bone.id_data, bone.name).error
+    return _shown(bone).error
 
 
 def get_message(bone: Any) -> str:
     """Getter of ``limb_ik_message``; simulations on FK and actions without keys are said where nothing else is."""
-    readout = get(bone.id_data, bone.name)
+    readout = _shown(bone)
     if readout.message or readout.status in SHOWING_FK:
         return readout.message
     notes = simulations.note(bone.id_data), linked_action.note(bone.id_data)

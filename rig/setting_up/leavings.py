@@ -12,7 +12,7 @@ from typing import Any
 
 import bpy
 
-from .. import compat, fk_pose, marks
+from .. import carry, compat, fk_pose, kept, marks
 from ..chain_setup import CHAIN_SETTINGS
 from ..data_paths import bone_path, setting_path
 from ..session import pose_bones
@@ -26,27 +26,34 @@ def forget_settings(obj: bpy.types.Object, tip: str) -> None:
 
 @contextmanager
 def set_aside(obj: bpy.types.Object, tips: Sequence[str]) -> Iterator[None]:
-    """Without what animates settings at these bones, and without the values that it gave them.
+    """Without the settings that chains left at these bones, and without what animates them.
 
     All of it is gone afterwards; where the work within fails, all of it is back.
     """
-    names = {setting_path(tip, name): (tip, f"limb_ik_{name}") for tip in tips for name in CHAIN_SETTINGS}
-    animated = [one for one in _animation(obj, names.__contains__) if not one.mute]
-    owners = [(pose_bones(obj)[tip], name) for tip, name in (names[one.data_path] for one in animated)]
-    values = [getattr(owner, name) for owner, name in owners]
-    with marks.quiet():
-        for one, (owner, name) in zip(animated, owners, strict=True):
-            one.mute = True
-            owner.property_unset(name)
+    paths = {setting_path(tip, name) for tip in tips for name in CHAIN_SETTINGS}
+    animated = [one for one in _animation(obj, paths.__contains__) if not one.mute]
+    values = [(pose_bones(obj)[tip], _values(pose_bones(obj)[tip])) for tip in tips]
+    for one in animated:
+        one.mute = True
+    for tip, _ in values:
+        carry.reset(tip)
     try:
         yield
     except BaseException:
-        with marks.quiet():
-            for one, (owner, name), value in zip(animated, owners, values, strict=True):
-                one.mute = False
-                setattr(owner, name, value)
+        for one in animated:
+            one.mute = False
+        for tip, before in values:
+            with marks.quiet():
+                for name, value in before.items():
+                    setattr(tip, name, value)
         raise
-    _remove(obj, names.__contains__)
+    _remove(obj, paths.__contains__)
+
+
+def _values(tip: Any) -> dict[str, Any]:
+    """The settings at a bone that aren't at their defaults."""
+    names = [f"limb_ik_{name}" for name in CHAIN_SETTINGS]
+    return {name: kept.plain(getattr(tip, name)) for name in names if tip.is_property_set(name)}
 
 
 def forget_bone(obj: bpy.types.Object, name: str) -> None:

@@ -302,6 +302,60 @@ def test_a_chain_that_is_refused_keeps_the_keys_of_the_earlier_one(
     assert not curve.mute and not tip.limb_ik_use_ik and tip.limb_ik_solver == 'NONE'
 
 
+# Numbers that float32 holds exactly.
+LEFT: dict[str, Any] = {
+    "weight": 0.25, "use_ik": False, "mute": True, "max_reach": 0.5, "softness": 0.125, "pole_angle": 1.0,
+    "tolerance": 0.5, "bend_axis": (0.0, 1.0, 0.0), "end_rotation": 'KEEP_FK',
+}  # fmt: skip
+
+
+def leave(body: bpy.types.Object) -> Any:
+    """A chain that was set up, and switched off by a script."""
+    ops.limb_ik.add_chain(armature="Body", tips="shin.L")
+    tip: Any = rigs.bone(body, "shin.L")
+    for name, value in LEFT.items():
+        setattr(tip, f"limb_ik_{name}", value)
+    tip.limb_ik_solver = 'NONE'
+    rigs.update()
+    return tip
+
+
+def test_a_chain_begins_without_the_settings_of_an_earlier_one(body: bpy.types.Object) -> None:
+    tip = leave(body)
+    before = rigs.evaluated_pose(body)
+    ops.limb_ik.add_chain(armature="Body", tips="shin.L", use_pole=False)
+    rigs.update()
+    assert rigs.pose_distance(before, rigs.evaluated_pose(body)) < STAYS and tip.limb_ik_status == 'REACHED'
+    assert tip.limb_ik_pole is None and tip.limb_ik_end_rotation == 'KEEP_LOCAL'
+    unset = set(LEFT) - {"bend_axis", "end_rotation"}
+    assert not [name for name in unset if tip.is_property_set(f"limb_ik_{name}")]
+
+
+def test_a_constraint_is_converted_without_the_settings_of_an_earlier_chain(body: bpy.types.Object) -> None:
+    tip = leave(body)
+    constraint = tip.constraints.new('IK')
+    constraint.target, constraint.chain_count = rigs.empty("Goal", (0.1, -0.3, 0.2)), 2
+    rigs.update()
+    before = rigs.evaluated_pose(body)
+    ops.limb_ik.convert_constraints(armature="Body")
+    rigs.update()
+    assert rigs.pose_distance(before, rigs.evaluated_pose(body)) < 1e-3  # what native IK misses
+    assert (tip.limb_ik_pole, tip.limb_ik_pole_angle, tip.limb_ik_mute) == (None, 0.0, False)
+    assert tip.limb_ik_use_ik and tip.limb_ik_status == 'REACHED'
+
+
+def test_a_chain_that_is_refused_leaves_the_settings_of_the_earlier_one(body: bpy.types.Object) -> None:
+    tip = leave(body)
+    target, pole = tip.limb_ik_target, tip.limb_ik_pole
+    thigh: Any = rigs.bone(body, "thigh.L").constraints.new('LIMIT_ROTATION')
+    thigh.use_limit_x = True
+    with pytest.raises(RuntimeError, match="is active"):
+        ops.limb_ik.add_chain(armature="Body", tips="shin.L")
+    assert (tip.limb_ik_solver, tip.limb_ik_target, tip.limb_ik_pole) == ('NONE', target, pole)
+    found = {name: getattr(tip, f"limb_ik_{name}") for name in LEFT}
+    assert {name: tuple(one) if name == "bend_axis" else one for name, one in found.items()} == LEFT
+
+
 def test_a_collection_of_controls_with_something_else_in_it_stays(body: bpy.types.Object) -> None:
     ops.limb_ik.add_limbs(armature="Body")
     bpy.data.collections[controls.COLLECTION].objects.link(bpy.data.objects.new("Own", None))

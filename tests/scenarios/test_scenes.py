@@ -137,3 +137,42 @@ def test_the_same_rig_in_two_scenes_keeps_each_at_its_frame() -> None:
     rigs.bone(obj, "lo").limb_ik_mute = True
     rigs.update()
     assert rigs.local_distance({"up": rigs.Quaternion()}, rigs.local_rotations(obj)) <= 1e-6
+
+
+def only_instanced(*objects: bpy.types.Object) -> bpy.types.Object:
+    """Objects in a collection within one that no scene has, and the instance that shows it."""
+    outer, inner = bpy.data.collections.new("Outer"), bpy.data.collections.new("Inner")
+    outer.children.link(inner)
+    for obj in objects:
+        inner.objects.link(obj)
+        bpy.context.scene.collection.objects.unlink(obj)
+    instance = rigs.empty("Instance", (5, 0, 0))
+    instance.instance_type, instance.instance_collection = 'COLLECTION', outer
+    return instance
+
+
+def test_a_rig_and_its_target_that_only_an_instance_shows_are_solved_and_baked() -> None:
+    obj, target = keyed_target()
+    rigs.frame_set(7)
+    expected = rigs.local_rotations(obj)
+    only_instanced(obj, target)
+    for frame in (12, 7):
+        rigs.frame_set(frame)
+    assert rigs.local_distance(expected, rigs.local_rotations(obj)) <= ON_TARGET
+    target.location.z += 0.1
+    rigs.update()
+    assert rigs.tip_error(obj, "lo", target) <= ON_TARGET and rigs.bone(obj, "lo").limb_ik_status == 'REACHED'
+    bpy.ops.limb_ik.bake(armature=obj.name, use_range=True, frame_start=1, frame_end=20)
+    rigs.frame_set(7)
+    assert rigs.local_distance(expected, rigs.local_rotations(obj)) <= ON_TARGET
+
+
+def test_a_target_that_no_scene_shows_counts_as_deleted() -> None:
+    obj, target = keyed_target()
+    instance = only_instanced(target)
+    rigs.update()
+    assert rigs.bone(obj, "lo").limb_ik_status == 'REACHED'
+    bpy.context.scene.collection.objects.unlink(instance)
+    obj.update_tag()
+    rigs.update()
+    assert rigs.bone(obj, "lo").limb_ik_message == "target 'T' is in no scene"

@@ -346,3 +346,14 @@ def test_a_key_inserted_while_ik_shows_holds_fk(mode: str) -> None:
     rigs.bone(obj, "lo").limb_ik_mute = True
     rigs.update()
     assert rigs.local_rotations(obj)["up"].angle == pytest.approx(0.3, abs=1e-5)
+
+
+@pytest.mark.parametrize("was_valid", [True, False])
+def test_a_chain_that_was_taken_away_is_idle(was_valid: bool) -> None:
+    obj, _ = limb(chain_length=2 if was_valid else 99)
+    rigs.update()
+    tip: Any = rigs.bone(obj, "lo")
+    assert tip.limb_ik_status == ("REACHED" if was_valid else "INVALID")
+    tip.limb_ik_solver = 'NONE'
+    rigs.update()
+    assert (tip.limb_ik_status, tip.limb_ik_error, tip.limb_ik_message) == ("IDLE", 0.0, "")

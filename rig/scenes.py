@@ -1,0 +1,40 @@
+"""Whether a scene shows an object, or holds it aside: what none does counts as deleted.
+
+A pointer keeps an object alive after it was deleted in the viewport. This module must
+not change anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+
+
+def is_in_a_scene(obj: bpy.types.Object) -> bool:
+    """Whether any scene holds the object, by its collections or by instances of them."""
+    if any(_holds(scene.objects, obj) for scene in bpy.data.scenes):
+        return True
+    seen: set[bpy.types.Collection] = set()
+    waiting = list(obj.users_collection)
+    while waiting:
+        collection = waiting.pop()
+        if collection in seen:
+            continue
+        seen.add(collection)
+        waiting += [one for one in bpy.data.collections if collection in one.children[:]]
+        for instance in _instances(collection):
+            if any(_holds(scene.objects, instance) for scene in bpy.data.scenes):
+                return True
+            waiting += instance.users_collection
+    return False
+
+
+def _holds(objects: Any, obj: bpy.types.Object) -> bool:
+    found = objects.get(obj.name)
+    return found == obj or (found is not None and obj in objects[:])  # an override is called like what it overrides
+
+
+def _instances(collection: bpy.types.Collection) -> Iterator[bpy.types.Object]:
+    return (obj for obj in bpy.data.objects if obj.instance_collection == collection)
