@@ -78,6 +78,12 @@ def drive(owner: Any, path: str, index: int, obj: Any, source: str) -> None:
     variable.targets[0].id, variable.targets[0].data_path = obj, source
 
 
+def copy_constraint() -> None:
+    """Blender's dependency graph isn't built anew for it."""
+    model = bpy.data.objects.new("Model", None)
+    target().constraints.copy(constrain(model, 'COPY_LOCATION', other(), "hand", influence=0.5))
+
+
 LO_X = 'pose.bones["lo"].rotation_quaternion[1]'
 
 
@@ -303,6 +309,7 @@ EDITS = {
     "a driven object": Edit(lambda: drive(arm(), "location", 0, other(), LO_X), 0, is_wrong=True),
     "a driven target": Edit(lambda: drive(target(), "location", 1, other(), LO_X), 0, is_wrong=True),
     "a driven setting": Edit(lambda: drive(bone("lo"), "limb_ik_weight", -1, other(), LO_X), 0, is_wrong=True),
+    "a constraint copied": Edit(copy_constraint, 0, is_wrong=True),
     "all keyed": Edit(lambda: [key(name) for name in ("up", "lo", "hand")], 1),
     "one keyed": Edit(lambda: key("up"), 1),
     "one channel keyed": Edit(lambda: key("up", index=1), 1),
@@ -347,6 +354,7 @@ EDITS = {
     "a renamed object": Edit(lambda: setattr(arm(), "name", "AA"), 2),
     "a duplicate": Edit(duplicate, 3),
     "a copy that looks at bones": Edit(lambda: link(copies_that_look_at_bones()), 0, is_wrong=True),
+    "other data": Edit(lambda: setattr(arm(), "data", arm().data.copy()), 2),
     "no target": Edit(lambda: bpy.data.objects.remove(target()), 2),
     "hidden": Edit(lambda: setattr(arm(), "hide_viewport", True), 2),
 }
