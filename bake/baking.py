@@ -27,6 +27,7 @@ from .options import BakeOptions, BakeReport
 from .plan import all_frames, checked_works
 from .reading import BakeWork, Reading, rotation_table, rows_of
 from .reading_works import read_frames, readings_of, without_unsolved
+from .shared_keys import shared_notes
 from .steps import Progress, Steps, finished
 from .writable import repeated
 
@@ -112,6 +113,7 @@ def bake_steps(
     results = [_result(work, taken, options.reduce / unit) for work, taken in zip(works, readings, strict=True)]
     notes += [note for work in works for note in (*_partial_range(work), *_repeated(work))]
     written = sum(_write(result) for result in results)
+    notes += shared_notes(work.obj for work in works)
     for work in works:
         notes += _afterwards(context, work, options.after)
     return BakeReport(

@@ -168,8 +168,9 @@ def _put(context: Any, obj: Any, standing: Sequence[Standing], options: GroundOp
         count += hips.write(obj, bone, frames, locations)
     planted = PlantReport(len(limbs), sum(one.contacts for one in standing), count)
     missed = sum(one.missed for one in standing)
-    notes = (f"no ground below a foot on {missed} frames: the level before was kept",) if missed else ()
-    return GroundReport(planted, bone, float(offsets.min()), float(offsets.max()), (0.0, 0.0), notes)
+    notes = [f"no ground below a foot on {missed} frames: the level before was kept"] if missed else []
+    notes += planting.shared_by(obj, limbs)
+    return GroundReport(planted, bone, float(offsets.min()), float(offsets.max()), (0.0, 0.0), tuple(notes))
 
 
 def _measured(

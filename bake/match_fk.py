@@ -31,8 +31,8 @@ from .controls import (
 )
 from .matching import Job, MatchReport, Request, jobs_of, matched, read
 from .reading import turn_of
+from .shared_keys import check_own_keys, shared_notes
 from .steps import Steps
-from .writable import check_own_keys
 
 Turns = dict[int, Quat]
 
@@ -105,6 +105,7 @@ def match_fk_steps(context: Any, requests: Sequence[Request]) -> Steps[MatchRepo
         controls += control_keys([one.controls for one in samples], frames)
     notes = offset_notes([samples[0].controls for samples in found], RANGE)
     written = write_all(rows, controls)
+    notes += tuple(shared_notes([*(one.obj for one in rows), *(one.obj for one in controls)]))
     chains, count = sum(len(job.chains) for job in jobs), max(len(job.frames) for job in jobs)
     return MatchReport(chains, count, written, notes, len(jobs))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import bpy
@@ -23,6 +24,7 @@ from .controls import (
     write_controls,
 )
 from .matching import Job, MatchReport, Request, jobs_of, matched, read, shown_as_fk
+from .shared_keys import shared_notes
 from .steps import Steps
 
 
@@ -70,10 +72,11 @@ def match_ik_steps(context: Any, requests: Sequence[Request]) -> Steps[MatchRepo
         return read_controls(run, job.obj, job.chains, held[id(job)])
 
     samples = yield from read(context, jobs, look, only=shown_as_fk(jobs))
-    written = write_controls(
-        [one for job, own in zip(jobs, samples, strict=True) for one in control_keys(own, np.asarray(job.frames))]
-    )
-    return _report(jobs, written, list(held.values()))
+    controls = [
+        one for job, own in zip(jobs, samples, strict=True) for one in control_keys(own, np.asarray(job.frames))
+    ]
+    report = _report(jobs, write_controls(controls), list(held.values()))
+    return replace(report, notes=(*report.notes, *shared_notes(one.obj for one in controls)))
 
 
 def _report(jobs: Sequence[Job], written: int, held: Sequence[Sequence[str]]) -> MatchReport:

@@ -22,7 +22,8 @@ from .options import BakeOptions
 from .ranges import frames_between
 from .reading import BakeWork, bones_of
 from .reduce import sample_frames
-from .writable import check_own_keys, check_writable
+from .shared_keys import check_own_keys
+from .writable import check_writable
 
 AFTER = ('MUTE', 'REMOVE', 'KEEP')
 MUTED = "muted"

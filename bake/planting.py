@@ -26,9 +26,10 @@ from ..solvers.holding import Held, Path
 from . import use_ik_keys
 from .contacts import END, Contact, Slide, slides
 from .feet import FootMotion, blend_frames, pinnable
-from .plant_work import HeldContact, lead_of, limb_keys, turns_of, write
+from .plant_work import HeldContact, LimbKeys, lead_of, limb_keys, turns_of, write
 from .ranges import frames_between
 from .reading_feet import read_feet, read_feet_steps
+from .shared_keys import shared_notes
 from .steps import Steps, at_once
 from .switch_times import is_on_at
 from .use_ik_keys import OnSpan
@@ -87,7 +88,8 @@ def plant_contacts_steps(
     keys = write(obj, limbs)
     after = read_feet(context, obj, ready_chains(obj, tips), [float(frame) for frame in whole])
     holds = sum(len(grouped([one for one in contacts if one.tip == tip])) for tip in tips)
-    return PlantReport(len(tips), holds, keys, tuple(slides(feet, contacts)), tuple(slides(after, contacts)))
+    slid = [tuple(slides(motion, contacts)) for motion in (feet, after)]
+    return PlantReport(len(tips), holds, keys, slid[0], slid[1], shared_by(obj, limbs))
 
 
 plant_contacts = at_once(plant_contacts_steps)
@@ -141,7 +143,12 @@ def plant_steps(
         window = Span(foot.index(first), foot.index(until))
         held = _pinned(foot, foot.index(now), carriers)
         limbs.append(limb_keys(context, obj, foot, [HeldContact(window, held)], is_open=last is None))
-    return PlantReport(len(limbs), len(limbs), write(obj, limbs))
+    return PlantReport(len(limbs), len(limbs), write(obj, limbs), notes=shared_by(obj, limbs))
+
+
+def shared_by(obj: Any, limbs: Sequence[LimbKeys]) -> tuple[str, ...]:
+    """What to say of others that play the keys which were written."""
+    return tuple(shared_notes([obj, *(one.obj for limb in limbs for one in limb.controls)]))
 
 
 plant = at_once(plant_steps)

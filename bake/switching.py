@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import bpy
 import numpy as np
 
 from ..rig import compat, fk_pose, match
@@ -19,10 +20,11 @@ from .controls import Control, ControlKeys, control_keys, read_controls
 from .key_table import has_key, key_frames
 from .match_fk import RotationKeys, Turns, check_all, look_at_seen, offsets_of, rotation_rows, turns_of
 from .matching import Job, Request, jobs_of
+from .shared_keys import check_own_keys
 from .switch_keys import forget, write
 from .switch_times import Switch, path_of, planned
 from .use_ik_keys import key_back, key_switch
-from .writable import action_frame, check_own_keys, check_writable
+from .writable import action_frame, check_writable
 
 SIDES = ('IK', 'FK', 'TOGGLE')
 EASES = ('AUTO', 'ARRIVE', 'LEAVE')
@@ -84,6 +86,13 @@ def switch_all(
     for one in switches:
         (key_back if one.is_back else key_switch)(one.obj, one)
     return switches
+
+
+def keyed_by(switches: Sequence[Switch], *, use_match: bool) -> list[bpy.types.Object]:
+    """The objects on which switches write keys: armatures, and targets and poles that are matched."""
+    moved = [one.chain for one in switches if use_match and one.is_on != (one.chain.target_space == 'FK')]
+    links = [link for chain in moved for link in (chain.target_key, chain.pole_key) if link is not None]
+    return [*(one.obj for one in switches), *(object_at(key) for key, _ in links)]
 
 
 def _match(context: Any, switches: Sequence[Switch]) -> None:

@@ -6,7 +6,7 @@ nothing, or shows something else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, cast
 
 import bpy
@@ -45,26 +45,6 @@ def repeated(id_block: bpy.types.ID, data_paths: Iterable[str]) -> list[str]:
     curves = [curve for curve in compat.fcurves_of(id_block) if curve.data_path in paths and not curve.mute]
     cycled = (curve for curve in curves if any(one.type == 'CYCLES' and not one.mute for one in curve.modifiers))
     return list(dict.fromkeys(curve.data_path for curve in cycled))
-
-
-def check_own_keys(objects: Sequence[bpy.types.Object]) -> None:
-    """Raises where two of these objects play the same keys: those written for one would be the other's, too.
-
-    Raises:
-        LimbIKError: names both and the action.
-    """
-    owners: dict[tuple[Any, ...], bpy.types.Object] = {}
-    for obj in objects:
-        action, slot = compat.action_and_slot(obj)
-        if action is None or (compat.HAS_SLOTS and slot is None):
-            continue
-        key = action.session_uid, slot.handle if slot is not None else 0
-        other = owners.setdefault(key, obj)
-        if other != obj:
-            raise LimbIKError(
-                f"'{other.name}' and '{obj.name}' share the action '{action.name}': give each its own first, "
-                "or work on one at a time"
-            )
 
 
 def action_frame(anim: bpy.types.AnimData, frame: float) -> float:

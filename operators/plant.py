@@ -8,6 +8,7 @@ import bpy
 from bpy.props import EnumProperty, StringProperty
 
 from ..bake import contact_markers, planting
+from ..bake.shared_keys import shared_notes
 from ..bake.steps import Steps
 from ..rig.errors import LimbIKError
 from ..rig.sentences import listed
@@ -62,7 +63,8 @@ class LIMB_IK_OT_plant(InSteps, OverRange, OnChains, bpy.types.Operator):
         obj = self.rig(context)
         tips = self.chosen(context, obj)
         if self.mode == 'RELEASE':
-            return f"released: {listed(planting.release(context, obj, tips))}"
+            released = listed(planting.release(context, obj, tips))
+            return "; ".join((f"released: {released}", *shared_notes([obj])))
         if self.mode == 'CONTACTS':
             found = contact_markers.read(context, obj, tips)
             return (yield from planting.plant_contacts_steps(context, obj, found)).sentence()

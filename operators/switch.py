@@ -9,6 +9,7 @@ from bpy.props import BoolProperty, EnumProperty
 
 from ..bake import switching
 from ..bake.matching import Request
+from ..bake.shared_keys import shared_notes
 from ..bake.switch_times import Switch
 from ..rig.sentences import listed
 from .on_rigs import OnRigs
@@ -56,7 +57,8 @@ class LIMB_IK_OT_switch(OnRigs, bpy.types.Operator):
         requests = [Request(obj, tips) for obj, tips in self.asked(context)]
         done = switching.switch_all(context, requests, self.to, ease=self.ease, use_match=self.match)
         groups = [[one for one in done if (one.is_on, one.is_back) == kind] for kind in KINDS]
-        return "; ".join(_said(done, own) for own in groups if own)
+        notes = shared_notes(switching.keyed_by(done, use_match=self.match))
+        return "; ".join((*(_said(done, own) for own in groups if own), *notes))
 
 
 def _said(done: list[Switch], own: list[Switch]) -> str:
