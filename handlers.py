@@ -122,7 +122,14 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
 
 
 def _notice_rigs_that_came(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    """Watch rigs that were copied or appended, or came with a scene, and got no update before this frame."""
+    """Watch rigs that were copied or appended, or came with a scene, and got no update before this frame.
+
+    What was set up before it, by a script, is read as well.
+    """
+    if updates.is_set_up_anew(depsgraph):
+        marks.names_may_have_changed()
+        if depsgraph.mode == 'VIEWPORT':  # a render runs beside the panels: no driver is changed there
+            _relate_rigs_anew()
     if keyed_fk.shown_frame(scene) is None:
         marks.mark_all()
         keyed_fk.note_frame(scene)

@@ -76,21 +76,31 @@ def rebuild(obj: bpy.types.Object) -> None:
     if is_first:
         migrate.stamp(obj)
     number = _drive(obj, NUMBER_PATH, [(role, tip) for tip in tips for role in upstream.LINKS])
-    for count, (target, bone_name) in enumerate(_needed_above(obj)):
-        _read_place(number, f"{ABOVE}_{count}", target, bone_name)
+    _read_above(number, _needed_above(obj))
     names = [(role, tip) for tip in tips for role in LINKS]
     _drive(obj, NAMES_PATH, names).mute = True
 
 
 def follow_upstream(rigs: Iterable[bpy.types.Object]) -> None:
-    """Make the numbers anew of rigs that hang on others which need other objects now, or hang on others now.
+    """Have the numbers of rigs name what is needed for those that they hang on now, which may be hidden.
 
-    Those may be hidden while the rig is shown, and Blender evaluates for it what its number names.
+    Variables alone are changed: a driver that is muted has Blender run the animation again, over the solved pose, where
+    a handler does it (measured on 4.2, 4.5 and 5.3).
     """
     for obj in rigs:
         curve = _find_driver(obj, NUMBER_PATH) if obj.is_editable else None
-        if curve is not None and _named_above(curve) != _needed_above(obj):
-            rebuild(obj)
+        if curve is None:
+            continue
+        found, needed = [one for one in curve.driver.variables if one.name.startswith(ABOVE)], _needed_above(obj)
+        if [(one.targets[0].id, one.targets[0].bone_target) for one in found] != needed:
+            for one in found[::-1]:
+                curve.driver.variables.remove(one)
+            _read_above(curve, needed)
+
+
+def _read_above(curve: Any, needed: Iterable[tuple[bpy.types.Object, str]]) -> None:
+    for count, (target, bone_name) in enumerate(needed):
+        _read_place(curve, f"{ABOVE}_{count}", target, bone_name)
 
 
 def _needed_above(obj: bpy.types.Object) -> list[tuple[bpy.types.Object, str]]:
@@ -99,11 +109,6 @@ def _needed_above(obj: bpy.types.Object) -> list[tuple[bpy.types.Object, str]]:
         _link(rig, tip, role) for rig in upstream.rigs_above(obj) for tip in tips_of(rig) for role in upstream.LINKS
     ]
     return list(dict.fromkeys((target, bone_name) for target, bone_name in links if target is not None))
-
-
-def _named_above(curve: Any) -> list[tuple[bpy.types.Object, str]]:
-    targets = [one.targets[0] for one in curve.driver.variables if one.name.startswith(ABOVE)]
-    return [(target.id, target.bone_target) for target in targets]
 
 
 def revalidate(obj: bpy.types.Object) -> None:

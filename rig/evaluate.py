@@ -27,10 +27,11 @@ __all__ = ["Evaluation", "Rig", "evaluate"]
 
 IN_EDIT_MODE = "armature is in edit mode"
 IN_REST_POSITION = "armature is in rest position"
+OTHER_BONES = "armature has other bones since the last update"
 
 
-class ObjectGoneError(Exception):
-    """A target or pole isn't there any more, though a set-up names it."""
+class GoneError(Exception):
+    """An object or a bone isn't there any more, though a set-up names it."""
 
 
 @dataclass
@@ -42,6 +43,7 @@ class Evaluation:
     frames_per_second: float
     is_fresh: bool
     is_played: bool = False
+    is_read_anew: bool = False
     rigs: dict[marks.Key, Rig] = field(default_factory=dict)
     said: dict[tuple[marks.Key, str], readouts.Readout] = field(default_factory=dict)
     words: Words | None = None
@@ -72,7 +74,7 @@ class Evaluation:
             try:
                 obj = self.objects[key] = object_at(key)
             except KeyError:
-                raise ObjectGoneError(key[0]) from None
+                raise GoneError(key[0]) from None
         return obj
 
     def world(self, obj: bpy.types.Object) -> Matrix:
@@ -117,8 +119,10 @@ class Evaluation:
         rig = self.rigs.get(marks.key_of(obj))
         if rig is not None:
             return self.world(obj) @ rig.state.new(rig.setup.index[bone_name])
-        evaluated = obj.evaluated_get(self.depsgraph)
-        return self.world(obj) @ cast(Matrix, pose_bones(evaluated)[bone_name].matrix)
+        bone = pose_bones(obj.evaluated_get(self.depsgraph)).get(bone_name)
+        if bone is None:
+            raise GoneError(bone_name)
+        return self.world(obj) @ cast(Matrix, bone.matrix)
 
     def linked_world(self, link: tuple[marks.Key, str]) -> Matrix:
         """World matrix of a target or pole."""
@@ -155,14 +159,14 @@ def evaluate(
     """
     rigs, render = list(objects), cast(bpy.types.Scene, depsgraph.scene).render
 
-    def run() -> Evaluation:
-        return Evaluation(depsgraph, frame, render.fps / render.fps_base, is_fresh, is_played)
+    def run(*, is_read_anew: bool) -> Evaluation:
+        return Evaluation(depsgraph, frame, render.fps / render.fps_base, is_fresh, is_played, is_read_anew)
 
     try:
-        return _evaluate(run(), rigs, is_forced, only, stayed)
-    except ObjectGoneError:  # removed since set-ups were read, and no update told of it
+        return _evaluate(run(is_read_anew=False), rigs, is_forced, only, stayed)
+    except GoneError:  # removed since set-ups were read, and no update told of it
         marks.names_may_have_changed()
-        return _evaluate(run(), rigs, is_forced, only, stayed)
+        return _evaluate(run(is_read_anew=True), rigs, is_forced, only, stayed)
 
 
 def _evaluate(
@@ -196,6 +200,11 @@ def _add_rig(run: Evaluation, obj: bpy.types.Object, is_forced: bool, is_fresh: 
     if reason:
         _say_all(run, obj, readouts.Readout(message=reason))
         return
+    if len(pose_bones(evaluated)) != len(setup.names):
+        if not run.is_read_anew:
+            raise GoneError(obj.name)
+        _say_all(run, obj, readouts.Readout(Status.INVALID, message=OTHER_BONES))
+        return
     is_live = is_forced or object_settings(obj).is_live
     run.rigs[marks.key_of(obj)] = Rig(obj, evaluated, setup, run.frame, is_fresh=is_fresh, is_live=is_live)
 
@@ -224,7 +233,16 @@ def _solve(run: Evaluation, rig: Rig, chain: ChainSetup) -> None:
     elif problem := chain.problem or _held(rig, chain):
         run.said[key] = readouts.Readout(Status.INVALID, message=problem)
     else:
-        run.said[key] = solve_chain.solve(run, rig, chain)
+        run.said[key] = _solved(run, rig, chain)
+
+
+def _solved(run: Evaluation, rig: Rig, chain: ChainSetup) -> readouts.Readout:
+    try:
+        return solve_chain.solve(run, rig, chain)
+    except GoneError as error:
+        if not run.is_read_anew:
+            raise
+        return readouts.Readout(Status.INVALID, message=f"'{error}' isn't there any more")
 
 
 def _held(rig: Rig, chain: ChainSetup) -> str:

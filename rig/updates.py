@@ -6,7 +6,7 @@ Marks rigs and settles copied chains; this module must not evaluate or write a p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import bpy
 
@@ -29,6 +29,25 @@ def may_touch_rigs(depsgraph: bpy.types.Depsgraph) -> bool:
         if isinstance(block, bpy.types.Object) and block.type == 'ARMATURE':
             return True
     return False
+
+
+def is_set_up_anew(depsgraph: bpy.types.Depsgraph) -> bool:
+    """Whether a frame came with edits that nothing else told of: a script's, which gave no update before it.
+
+    Frames alone list neither a scene, a collection nor an armature, but where those are animated themselves (measured
+    on 4.2, 4.5 and 5.3). New relations list the scene, anything that is set on a bone or its constraints the armature.
+    """
+    is_updated = depsgraph.id_type_updated
+    if is_updated('COLLECTION') or (is_updated('SCENE') and cast(Any, depsgraph.scene).animation_data is None):
+        return True
+    return is_updated('ARMATURE') and any(_is_edited_armature(update) for update in depsgraph.updates)
+
+
+def _is_edited_armature(update: bpy.types.DepsgraphUpdate) -> bool:
+    block = update.id
+    if not isinstance(block, bpy.types.Armature):
+        return False
+    return update.is_updated_geometry or block.animation_data is None
 
 
 def touched_rigs(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:

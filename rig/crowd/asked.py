@@ -100,7 +100,7 @@ class Free(Unmoved):
         return all(self.is_free(parent) for parent in set(parents) - {None})
 
     def world(self, evaluated: Any, link: tuple[marks.Key, str] | None) -> Any:
-        """World matrix of a target or pole; None where solving might move it."""
+        """World matrix of a target or pole; None where solving might move it, and where its bone is gone."""
         if evaluated is None or not self.is_free(evaluated):
             return None
         bone_name = link[1] if link else ""
@@ -109,7 +109,8 @@ class Free(Unmoved):
         rig = self.run.rigs.get(marks.key_of(evaluated))
         if rig is not None and _is_held(rig, bone_name):
             return None
-        return evaluated.matrix_world @ pose_bones(evaluated)[bone_name].matrix
+        bone = pose_bones(evaluated).get(bone_name)
+        return None if bone is None else evaluated.matrix_world @ bone.matrix
 
     def links(self, tip: Any, chain: ChainSetup) -> tuple[Any, Any] | None:
         """World matrices of a chain's target and pole (None: it has no pole); None where solving might move one."""

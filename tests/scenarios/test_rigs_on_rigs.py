@@ -79,15 +79,25 @@ def test_a_rig_follows_through_a_rig_between() -> None:
     assert miss(last, between) <= ON_TARGET
 
 
-def test_a_target_that_is_given_to_a_solved_hand_later_follows() -> None:
+@pytest.mark.parametrize("is_updated", [True, False])
+def test_a_target_of_a_keyed_rig_that_is_given_to_a_solved_hand_later_follows(is_updated: bool) -> None:
     upper, target, _ = upper_rig()
     obj = rigs.l2b("A", location=(0.3, -1, 0.2))
+    for frame in (1, 20):
+        rigs.turn(obj, "up", "X", 0.01 * frame)
+        for name in ("up", "lo"):
+            rigs.key_rotation(rigs.bone(obj, name), frame)
     held = rigs.empty("T", (0.3, -0.6, 1.0))
     rigs.add_chain_by_properties(obj, "lo", held)
     rigs.update()
+    rigs.frame_set(2)
     constraint: Any = held.constraints.new("COPY_LOCATION")
     constraint.target, constraint.subtarget = upper, "hand"
-    rigs.update()
+    if is_updated:
+        rigs.update()
+    else:
+        rigs.frame_set(3)
+    assert miss(obj, upper) <= ON_TARGET
     target.location = (0.3, -0.5, 1.2)
     rigs.update()
     assert miss(obj, upper) <= ON_TARGET
