@@ -18,6 +18,7 @@ from ..rig import fk_pose, marks, needs
 from ..rig.compat import animation_range
 from ..rig.data_paths import rotation_path
 from ..rig.errors import LimbIKError
+from ..rig.lengths import in_words
 from ..rig.session import pose_bones
 from ..rig.setting_up import removal
 from ..solvers.arrays import Floats
@@ -116,6 +117,7 @@ def bake_steps(
     notes += shared_notes(work.obj for work in works)
     for work in works:
         notes += _afterwards(context, work, options.after)
+    error = max((one.few.error for one in results if one.few is not None), default=0.0)
     return BakeReport(
         armatures=len(works),
         chains=sum(len(work.chains) for work in works),
@@ -125,8 +127,9 @@ def bake_steps(
         skipped=tuple(skipped),
         notes=tuple(notes),
         keys_before=sum(len(one.work.frames) * rows.shape[1] for one in results for rows in one.table.values()),
-        error=max((one.few.error * unit for one in results if one.few is not None), default=0.0),
+        error=error * unit,
         error_part=max((one.few.part for one in results if one.few is not None), default=0.0),
+        error_words=in_words(error),
     )
 
 

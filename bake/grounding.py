@@ -16,6 +16,7 @@ import numpy as np
 from ..rig import compat
 from ..rig.errors import LimbIKError
 from ..rig.ground import check_ground
+from ..rig.lengths import in_words
 from ..solvers import grounding, rows
 from ..solvers.arrays import Floats
 from . import contacts, hips, plant_work, planting
@@ -64,7 +65,7 @@ class GroundReport:
         text = f"{self.planted.sentence()}; deepest in the ground {self.deepest[0]:.1%} of the leg before, "
         text += f"{self.deepest[1]:.2%} after"
         if self.hips:
-            text += f"; '{self.hips}' moved by {self.lowest:.3f} to {self.highest:.3f}"
+            text += f"; '{self.hips}' moved by {in_words(self.lowest)} to {in_words(self.highest)}"
         return "; ".join((text, *self.notes))
 
 

@@ -31,7 +31,7 @@ class BakeReport:
     Attributes:
         keys: written; ``keys_before``: those of a bake with a key on every frame.
         error: metres that few keys miss a joint or a tip by at most, at frames and halves; 0 without ``reduce``.
-        error_part: the same as a part of the chain's length.
+        error_part: the same as a part of the chain's length; ``error_words``: as the scene shows lengths.
         skipped: chains that can't be solved, with the reason.
         notes: what to know.
     """
@@ -46,6 +46,7 @@ class BakeReport:
     keys_before: int = 0
     error: float = 0.0
     error_part: float = 0.0
+    error_words: str = ""
 
     def sentence(self) -> str:
         """The report in one line for people."""
@@ -53,12 +54,6 @@ class BakeReport:
         chains += f" of {self.armatures} armatures" if self.armatures > 1 else ""
         text = f"Baked {chains} over {frames}: {self.keys} keys in {self.seconds:.2f} s"
         if self.keys_before > self.keys:
-            text += f", {self.keys_before} before reducing, off by {_millimetres(self.error)} mm at most"
+            text += f", {self.keys_before} before reducing, off by {self.error_words} at most"
             text += f" ({100.0 * self.error_part:.2g} % of the chain)"
         return "; ".join((text, *self.skipped, *self.notes))
-
-
-def _millimetres(length: float) -> str:
-    """Metres as millimetres in two figures, never with an exponent."""
-    value = 1000.0 * length
-    return f"{value:.0f}" if value >= 10.0 else f"{value:.2g}"

@@ -17,7 +17,7 @@ from mathutils import Matrix, Quaternion, Vector
 from ..solvers import blending, fabrik, leg, look_at, rotations, two_bone, two_bone_limits
 from ..solvers.chain import Chain, Goal, JointKind, Solution, Status
 from ..solvers.rotations import Quat
-from . import channels, live_ground, marks, uneven_scale, warm_start
+from . import channels, lengths, live_ground, marks, uneven_scale, warm_start
 from .chains import ChainSetup, RigSetup
 from .data_paths import setting_path
 from .joint_words import with_bone_names
@@ -238,6 +238,5 @@ def told(setup: RigSetup, chain: ChainSetup, solution: Solution, scale: float, e
         return Readout(solution.status, error, note)
     words = {Status.TOO_FAR: "out of reach", Status.TOO_NEAR: "too near"}.get(solution.status, "")
     why = note or words
-    unit = bpy.context.scene.unit_settings.system if bpy.context.scene else 'METRIC'
-    shown = bpy.utils.units.to_string(unit if unit != 'NONE' else 'METRIC', 'LENGTH', error, precision=3)
-    return Readout(solution.status, error, f"short by {shown}: {why}" if why else f"short by {shown}")
+    missed = f"short by {lengths.in_words(error)}"
+    return Readout(solution.status, error, f"{missed}: {why}" if why else missed)

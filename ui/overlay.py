@@ -19,6 +19,7 @@ from mathutils import Vector
 
 from .. import preferences
 from ..preferences import Colour, Settings
+from ..rig.lengths import in_words
 from . import overlay_chain
 from .overlay_chain import Note
 from .overlay_shapes import Part, Shape
@@ -169,14 +170,10 @@ def _write(context: Any, note: Note, colour: Colour) -> None:
     if place is None:
         return
     scale = context.preferences.system.ui_scale
-    units = context.scene.unit_settings
-    length = bpy.utils.units.to_string(
-        units.system, 'LENGTH', note.length * units.scale_length, precision=3, split_unit=False
-    )
     blf.size(0, TEXT_SIZE * scale)
     blf.color(0, *colour)
     blf.enable(0, blf.SHADOW)
     blf.shadow(0, 3, 0.0, 0.0, 0.0, 0.8)
     blf.position(0, place.x + TEXT_SHIFT * scale, place.y, 0.0)
-    blf.draw(0, note.text.format(length))
+    blf.draw(0, note.text.format(in_words(note.length)))
     blf.disable(0, blf.SHADOW)
