@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..rig import compat, fk_pose, marks, match
 from ..rig.chains import ChainSetup
 from ..rig.data_paths import bone_path
+from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation
 from ..rig.session import object_at
 from ..solvers import rotations
@@ -66,7 +67,14 @@ def read_controls(
 
 
 def put_controls(found: Sequence[dict[Control, match.Channels]]) -> None:
-    """Write the channels of targets and poles."""
+    """Write the channels of targets and poles.
+
+    Raises:
+        LimbIKError: what is written to one of them would be lost; nothing was changed.
+    """
+    for owner in control_owners(found):
+        if reason := compat.why_not_editable(owner.id_data):
+            raise LimbIKError(reason)
     for controls in found:
         for control, channels in controls.items():
             match.put(owner_of_control(control), channels)

@@ -118,7 +118,7 @@ def reader(works: Sequence[BakeWork], rows: Sequence[Sequence[BoneRow]]) -> Call
     """A function that takes one ``Reading`` for each work out of an evaluation.
 
     Raises (the function):
-        LimbIKError: an armature is in rest position, in edit mode or in no visible scene.
+        LimbIKError: an armature is in rest position, in edit mode or not evaluated.
     """
 
     def read(run: Evaluation) -> list[Reading]:

@@ -19,6 +19,7 @@ from . import fk_pose, marks, posed_chain, solve_chain
 from .chain_setup import REACHING, ChainSetup
 from .errors import LimbIKError
 from .evaluate import Evaluation, Rig
+from .scenes import why_not_shown
 from .spaces import basis_at
 
 # Part of the length by which FK may be straighter than allowed: the rounding of float32 joints.
@@ -147,6 +148,8 @@ def held_by(obj: Any, bone_name: str) -> str:
     for constraint in owner.constraints:
         if not constraint.mute and constraint.influence > 0.0 and constraint.type not in CARRYING_CONSTRAINTS:
             return f"its constraint '{constraint.name}'"
+    if bone_name and owner.parent is not None and owner.bone.use_connect:
+        return f"its connection to '{owner.parent.name}'"
     paths = {fk_pose.channel(owner.rotation_mode), "location"}
     wanted = {owner.path_from_id(path) if bone_name else path for path in paths}
     drivers: Any = obj.animation_data.drivers if obj.animation_data else ()
@@ -180,5 +183,5 @@ def rig_of(run: Evaluation, obj: bpy.types.Object) -> Rig:
     rig = run.rigs.get(marks.key_of(obj))
     if rig is None:
         reason = next((readout.message for (key, _), readout in run.readouts.items() if key == marks.key_of(obj)), "")
-        raise LimbIKError(f"'{obj.name}' has no pose to read: {reason or 'it is in no visible scene'}")
+        raise LimbIKError(f"'{obj.name}' has no pose to read: {reason or why_not_shown(obj)}")
     return rig

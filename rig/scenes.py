@@ -11,6 +11,8 @@ from typing import Any
 
 import bpy
 
+from .session import current_scene
+
 
 def is_in_a_scene(obj: bpy.types.Object) -> bool:
     """Whether any scene holds the object, by its collections or by instances of them."""
@@ -29,6 +31,17 @@ def is_in_a_scene(obj: bpy.types.Object) -> bool:
                 return True
             waiting += instance.users_collection
     return False
+
+
+def why_not_shown(obj: bpy.types.Object) -> str:
+    """Why Blender evaluates nothing of an object in the scene that is open, in words."""
+    if not is_in_a_scene(obj):
+        return "it is in no scene"
+    if not _holds(current_scene().objects, obj):
+        return f"scene '{current_scene().name}' doesn't have it"
+    if obj.hide_viewport:
+        return "it is disabled in viewports"
+    return "its collections are hidden or excluded here"
 
 
 def _holds(objects: Any, obj: bpy.types.Object) -> bool:

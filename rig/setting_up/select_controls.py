@@ -13,6 +13,7 @@ import bpy
 from .. import compat
 from ..errors import LimbIKError
 from . import active
+from .setup import check_editable
 
 
 def is_control_active(context: Any, obj: Any) -> bool:
@@ -58,7 +59,7 @@ def select_bones(context: Any, obj: Any, names: Sequence[str]) -> list[str]:
         LimbIKError: it has no pose mode, or isn't in the view layer; nothing was changed.
     """
     _check_in_layer(context, [obj])
-    _check_pose_mode(obj)
+    check_editable(obj)  # Blender keeps others out of pose mode
     _select_objects(context, [obj])
     bpy.ops.object.mode_set(mode='POSE')
     chosen = set(names)
@@ -66,14 +67,6 @@ def select_bones(context: Any, obj: Any, names: Sequence[str]) -> list[str]:
         compat.set_bone_selected(bone, bone.name in chosen)
     obj.data.bones.active = obj.data.bones[names[0]]
     return list(names)
-
-
-def _check_pose_mode(obj: Any) -> None:
-    """Blender keeps linked objects, and overrides that were only made for others, out of it."""
-    if not obj.is_editable:
-        raise LimbIKError(f"'{obj.name}' is linked: make a library override of it first")
-    if obj.override_library is not None and obj.override_library.is_system_override:
-        raise LimbIKError(f"'{obj.name}' is a library override that can't be edited: make it editable first")
 
 
 def _select_objects(context: Any, objects: Sequence[bpy.types.Object]) -> None:

@@ -117,10 +117,17 @@ def check_armature(obj: bpy.types.Object | None) -> None:
     """Raises a LimbIKError where an object is no armature, or one whose pose may not be written."""
     if obj is None or obj.type != 'ARMATURE':
         raise LimbIKError("no armature: make one active, or name it")
-    if not obj.is_editable:
-        raise LimbIKError(f"'{obj.name}' is linked: make a library override of it first")
+    check_editable(obj)
     if obj.mode == 'EDIT':
         raise LimbIKError(f"'{obj.name}' is in edit mode: leave it first")
+
+
+def check_editable(obj: bpy.types.Object) -> None:
+    """Raises a LimbIKError for linked objects, and for overrides that were only made for others."""
+    if not obj.is_editable:
+        raise LimbIKError(f"'{obj.name}' is linked: make a library override of it first")
+    if obj.override_library is not None and obj.override_library.is_system_override:
+        raise LimbIKError(f"'{obj.name}' is a library override that can't be edited: make it editable first")
 
 
 def _check(obj: bpy.types.Object, plan: ChainPlan) -> None:

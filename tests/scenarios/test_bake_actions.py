@@ -102,6 +102,8 @@ def test_an_override_gets_its_keys_or_the_reason(is_system: bool, tmp_path: Path
         with pytest.raises(LimbIKError, match="override"):
             baked(override)
         assert not rotation_keys(override)
+        with pytest.raises(RuntimeError, match="override that can't be edited"):
+            bpy.ops.limb_ik.add_chain(armature=override.name, tips="hand", solver='LOOK_AT')
         return
     live = recorded(override, range(1, 11))
     assert baked(override).keys == 80

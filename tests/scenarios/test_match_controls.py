@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import bpy
 import pytest
 from limb_ik.bake.match_ik import match_ik
+from limb_ik.rig.errors import LimbIKError
 from mathutils import Quaternion
 
 import rigs
@@ -85,3 +87,57 @@ def test_a_target_that_is_carried_goes_where_fk_is_without_a_word() -> None:
     assert not match_ik(bpy.context, obj, ["lo"]).notes
     rigs.update()
     assert rigs.joint_distance(shown, rigs.evaluated_pose(obj)) <= EXACT
+
+
+@pytest.mark.parametrize("frames", [None, [1.0, 4.0]])
+@pytest.mark.parametrize("is_connected", [True, False])
+def test_a_target_bone_that_is_connected_is_named(is_connected: bool, frames: list[float] | None) -> None:
+    """Blender ignores its location."""
+    obj, tip, _ = limb()
+    bones = (rigs.BoneSpec("p", (1, 1, 1), (1, 1, 1.4)), rigs.BoneSpec("t", (1, 1, 1.4), (1, 1, 2), "p", is_connected))
+    tip.limb_ik_target, tip.limb_ik_target_bone = rigs.build(bones, "Other"), "t"
+    rigs.update()
+    said = "'t' may not be where FK is: its connection to 'p' holds it"
+    assert match_ik(bpy.context, obj, ["lo"], frames).notes == ((said,) if is_connected else ())
+
+
+@pytest.mark.parametrize("frames", [None, [1.0, 4.0]])
+def test_a_linked_target_is_not_matched_since_that_would_be_lost(frames: list[float] | None, tmp_path: Path) -> None:
+    rigs.empty("Linked", (0.5, -0.4, 1.2))
+    path = str(tmp_path / "library.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path, copy=True)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    obj, tip, _ = limb()
+    with bpy.data.libraries.load(path, link=True) as (_, wanted):
+        wanted.objects = ["Linked"]
+    (target,) = wanted.objects
+    bpy.context.scene.collection.objects.link(target)
+    tip.limb_ik_target = target
+    rigs.update()
+    pole = tip.limb_ik_pole.location.copy()
+    with pytest.raises(LimbIKError, match="'Linked' is linked"):
+        match_ik(bpy.context, obj, ["lo"], frames)
+    assert tip.limb_ik_pole.location == pole and tuple(target.location) == pytest.approx((0.5, -0.4, 1.2))
+
+
+HIDDEN = "its collections are hidden or excluded here"
+
+
+@pytest.mark.parametrize("how", ["it is in no scene", "doesn't have it", "it is disabled in viewports", HIDDEN])
+def test_a_rig_without_a_pose_is_told_why(how: str) -> None:
+    obj = rigs.l2b()
+    scene = bpy.context.scene.collection
+    obj.hide_viewport = how == "it is disabled in viewports"
+    if not obj.hide_viewport:
+        scene.objects.unlink(obj)
+    if how == "doesn't have it":
+        bpy.data.scenes.new("Other").collection.objects.link(obj)
+    if how == HIDDEN:
+        aside = bpy.data.collections.new("Aside")
+        scene.children.link(aside)
+        aside.objects.link(obj)
+        bpy.context.view_layer.layer_collection.children["Aside"].exclude = True
+    rigs.update()
+    with pytest.raises(RuntimeError, match=f"'Rig' has no pose to read: .*{how}"):
+        ops.limb_ik.add_chain(armature="Rig", tips="lo")
+    assert rigs.bone(obj, "lo").limb_ik_solver == 'NONE'
