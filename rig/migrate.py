@@ -12,7 +12,7 @@ from typing import Any
 
 from . import marks
 
-VERSION = 2
+VERSION = 3
 """Form of the set-ups that this Limb IK writes."""
 
 
@@ -42,7 +42,8 @@ def _to_form_2(obj: Any) -> None:
 STEPS: dict[int, Callable[[Any], None]] = {1: _to_form_2}
 """What brings a set-up of a form to the next one; a form that isn't here needs nothing.
 
-0: set up before the number was kept, the same as 1.
+0: set up before the number was kept, the same as 1. 2: the muted driver has a variable for each link; it is read as it
+is, and made anew with the next change.
 """
 
 
