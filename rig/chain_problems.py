@@ -12,7 +12,7 @@ import bpy
 
 from ..solvers import joint_limits
 from . import constrained, dependency, migrate
-from .chain_setup import HINGED, ChainSetup, limits_of
+from .chain_setup import HINGED, REACHING, ChainSetup, limits_of
 from .scenes import is_in_a_scene
 from .session import pose_bones
 
@@ -47,8 +47,8 @@ def _part_problem(
 ) -> str:
     if tip.limb_ik_end_bone and chain.end < 0:
         return f"end bone '{tip.limb_ik_end_bone}' is missing"
-    if chain.end >= 0 and tip.limb_ik_end_bone in {tip.name, *(bone.name for bone in tip.parent_recursive)}:
-        return f"end bone '{tip.limb_ik_end_bone}' is part of the chain or above it"
+    if chain.end >= 0 and (words := _end_problem(tip, pose_bones(obj)[chain.end])):
+        return words
     for number, bone in zip(chain.turned, turned, strict=True):
         if words := constrained.always_acting(constraints.get(number, ()), pose_bones(obj)):
             return words
@@ -57,6 +57,17 @@ def _part_problem(
     if tip.limb_ik_ground is not None and (words := target_problem("ground", tip.limb_ik_ground, "")):
         return words
     return target_problem("target", tip.limb_ik_target, tip.limb_ik_target_bone)
+
+
+def _end_problem(tip: Any, end: Any) -> str:
+    """Why the end bone can't be brought anywhere. One with a constraint may follow the chain without being below it."""
+    if end.name in {tip.name, *(bone.name for bone in tip.parent_recursive)}:
+        return f"end bone '{end.name}' is part of the chain or above it"
+    above = end.parent_recursive
+    is_held = any(len(bone.constraints) for bone in (end, *above))
+    if tip.limb_ik_solver in REACHING and tip not in above and not is_held:
+        return f"end bone '{end.name}' doesn't hang on '{tip.name}'"
+    return ""
 
 
 def target_problem(role: str, target: bpy.types.Object | None, bone_name: str) -> str:

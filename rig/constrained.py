@@ -17,6 +17,8 @@ from . import channels
 from .bone_rows import row_up
 
 CHAINED_CONSTRAINTS = {'IK', 'SPLINE_IK'}
+# These have a target that may be left empty.
+WITHOUT_TARGET = {'PIVOT'}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +58,18 @@ def constraints_on(obj: bpy.types.Object, bones: Any, index: Mapping[str, int]) 
 
 
 def acts(constraint: Any) -> bool:
-    """Whether a constraint, original or evaluated, acts as it is set now."""
-    return not constraint.mute and constraint.influence > 0.0
+    """Whether a constraint, original or evaluated, acts as it is set now.
+
+    One whose target's bone is missing does: from the target object's own place (measured). One whose target was
+    deleted doesn't, but Blender still calls it valid (measured).
+    """
+    return not constraint.mute and constraint.influence > 0.0 and constraint.is_valid and _has_target(constraint)
+
+
+def _has_target(constraint: Any) -> bool:
+    if constraint.type == 'ARMATURE':
+        return any(one.target is not None for one in constraint.targets)
+    return constraint.type in WITHOUT_TARGET or getattr(constraint, "target", constraint) is not None
 
 
 def always_acting(constraints: Sequence[BoneConstraint], bones: Any) -> str:

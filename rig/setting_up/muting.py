@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .. import compat
+from ..constrained import acts
 
 
 @dataclass
@@ -49,6 +50,6 @@ def other_constraint(bones: Any) -> str:
     """The first constraint on bones, other than IK and what can be joint limits, that acts now; empty without."""
     for bone in bones:
         for one in bone.constraints:
-            if not one.mute and one.influence > 0.0 and one.type != 'IK' and not is_local_limit(one):
+            if acts(one) and one.type != 'IK' and not is_local_limit(one):
                 return f"'{one.name}' on '{bone.name}' acts on a bone that it turns"
     return ""

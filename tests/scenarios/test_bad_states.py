@@ -235,3 +235,58 @@ def test_a_curve_with_a_number_too_large_stops_no_ik_in_another_scene() -> None:
     seen = obj.evaluated_get(other.view_layers[0].depsgraph)
     goal = target.evaluated_get(other.view_layers[0].depsgraph).matrix_world.translation
     assert (seen.matrix_world @ seen.pose.bones["lo"].tail - goal).length <= 1e-5
+
+
+# Those that need a target, by Blender's names; of curves and of clips, too.
+NEED_TARGET = ("COPY_ROTATION", "COPY_TRANSFORMS", "DAMPED_TRACK", "IK", "SPLINE_IK", "CHILD_OF", "ARMATURE", "ACTION")
+
+
+@pytest.mark.parametrize("kind", NEED_TARGET)
+def test_a_constraint_that_has_no_target_stops_no_ik(kind: Any) -> None:
+    obj, target, tip = limb()
+    constraint: Any = rigs.bone(obj, "up").constraints.new(kind)
+    rigs.update()
+    assert rigs.tip_error(obj, "lo", target) <= ON_TARGET and tip.limb_ik_status == "REACHED"
+    rigs.frame_set(5)
+    assert rigs.tip_error(obj, "lo", target) <= ON_TARGET and tip.limb_ik_status == "REACHED"
+    if kind in {"COPY_ROTATION", "DAMPED_TRACK"}:
+        held = rigs.empty("Held", (1, 2, 3))
+        constraint.target = held
+        rigs.update()
+        assert tip.limb_ik_message == f"constraint '{constraint.name}' on 'up' is active"
+        bpy.data.objects.remove(held)
+        rigs.update()
+        assert rigs.tip_error(obj, "lo", target) <= ON_TARGET and tip.limb_ik_status == "REACHED"
+
+
+def test_a_constraint_whose_muting_is_keyed_but_has_no_target_stops_no_ik() -> None:
+    obj, target, tip = limb()
+    constraint = rigs.bone(obj, "up").constraints.new('COPY_ROTATION')
+    constraint.keyframe_insert("influence", frame=1)
+    rigs.frame_set(3)
+    assert rigs.tip_error(obj, "lo", target) <= ON_TARGET and tip.limb_ik_status == "REACHED"
+
+
+def test_a_constraint_whose_bone_is_missing_acts() -> None:
+    """Blender takes the object's own place then."""
+    obj, _, tip = limb()
+    constraint: Any = rigs.bone(obj, "up").constraints.new('COPY_ROTATION')
+    constraint.target, constraint.subtarget = rigs.l2b("Other", location=(3, 0, 0)), "nowhere"
+    rigs.update()
+    assert tip.limb_ik_status == "INVALID"
+
+
+@pytest.mark.parametrize(("parent", "constraint"), [("", ""), ("up", ""), ("lo", ""), ("hand", ""), ("", "lo")])
+def test_an_end_bone_that_the_chain_does_not_carry_is_named(parent: str, constraint: str) -> None:
+    bones = (*rigs.RIGS["L2B"], rigs.BoneSpec("end", (0.1, 0.1, 1.7), (0.1, 0, 2), parent))
+    obj, target = rigs.build(bones), rigs.empty("T", TARGET)
+    tip: Any = rigs.add_chain_by_properties(obj, "lo", target, end_bone="end")
+    if constraint:
+        held: Any = rigs.bone(obj, "end").constraints.new('COPY_LOCATION')
+        held.target, held.subtarget, held.head_tail = obj, constraint, 1.0
+    rigs.update()
+    if parent in ("", "up") and not constraint:
+        said = "end bone 'end' doesn't hang on 'lo'"
+        assert (tip.limb_ik_status, tip.limb_ik_message) == ("INVALID", said)
+    else:
+        assert rigs.tip_error(obj, "lo", target, "end") <= ON_TARGET and tip.limb_ik_status == "REACHED"
