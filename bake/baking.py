@@ -15,7 +15,7 @@ import bpy
 import numpy as np
 
 from ..rig import fk_pose, marks, needs
-from ..rig.compat import animation_range
+from ..rig.compat import keyed_range
 from ..rig.data_paths import rotation_path
 from ..rig.errors import LimbIKError
 from ..rig.lengths import in_words
@@ -152,7 +152,7 @@ def _write(result: _Result) -> int:
 
 
 def _partial_range(work: BakeWork) -> list[str]:
-    own = animation_range(work.obj)
+    own = keyed_range(work.obj)
     first, last = work.frames[0], work.frames[-1]
     if own is None or (own[0] >= first and own[1] <= last):
         return []

@@ -112,6 +112,33 @@ def test_range_is_that_of_the_own_slot() -> None:
         assert compat.animation_range(first) == (5.0, 25.5)
 
 
+def test_a_manual_range_of_the_action_counts_before_its_keys() -> None:
+    obj = make_object()
+    obj.keyframe_insert("location", frame=5)
+    obj.keyframe_insert("location", frame=25)
+    action = obj.animation_data.action
+    action.use_frame_range = True
+    action.frame_start, action.frame_end = 10.0, 40.0
+    assert compat.animation_range(obj) == (10.0, 40.0) == tuple(action.frame_range)
+    assert compat.keyed_range(obj) == (5.0, 25.0)
+    anim = obj.animation_data
+    anim.action = None
+    strip = anim.nla_tracks.new().strips.new("walk", 101, action)
+    assert compat.animation_range(obj) == (strip.frame_start, strip.frame_end)
+    strip.select = True
+    anim.nla_tracks.active = anim.nla_tracks[0]
+    anim.use_tweak_mode = True
+    assert compat.animation_range(obj) == (strip.frame_start, strip.frame_end)
+
+
+def test_a_manual_range_of_an_action_without_keys_for_it_is_none() -> None:
+    obj, other = make_object("Obj"), make_object("Other")
+    other.keyframe_insert("location", frame=5)
+    obj.animation_data_create().action = bpy.data.actions.new("Empty")
+    obj.animation_data.action.use_frame_range = True
+    assert compat.animation_range(obj) is None
+
+
 def test_range_of_strips_and_in_tweak_mode() -> None:
     obj = make_object()
     obj.keyframe_insert("location", frame=1)

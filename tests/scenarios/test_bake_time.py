@@ -146,3 +146,16 @@ def test_a_bake_of_a_repeated_motion_says_that_it_changes_outside() -> None:
     assert apart(live, recorded(obj, range(1, 31))) <= EXACT
     assert any('"up"' in note and "repeats" in note for note in report.notes)
     assert not any('"lo"' in note for note in report.notes)
+
+
+def test_a_manual_range_of_the_action_is_what_is_baked_and_the_rest_is_said() -> None:
+    obj = limb()
+    for frame in (1, 30):
+        rigs.key_rotation(rigs.bone(obj, "up"), frame)
+    action = obj.animation_data.action
+    action.use_frame_range = True
+    action.frame_start, action.frame_end = 5.0, 8.0
+    report = bake(bpy.context, [obj], BakeOptions())
+    assert report.frames == 4
+    assert any("frames 1…4 and 9…30 of 'Rig' lose IK" in note for note in report.notes)
+    assert set(range(5, 9)) < {key for keys in rigs.keys(obj).values() for key, _ in keys}
