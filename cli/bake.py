@@ -24,12 +24,14 @@ from ..files.clips import part_named, rows_of
 from ..files.opening import armatures, check_readable, check_writable, make_folder, motion_range, save_file, write_text
 from ..files.still_channels import use
 from ..rig.chains import tips
+from ..rig.compat import animation_range, keyed_range
 from ..rig.errors import LimbIKError
 from ..rig.needs import needed_by
 from ..rig.session import current_scene
 from . import jobs
 from . import progress as progress_line
 from .drivers import refuse_blocked_drivers
+from .missing import refuse_missing_links
 from .setup import chosen, open_rig
 
 PART_SUFFIX = ".json"
@@ -120,7 +122,9 @@ def _read_part(arguments: argparse.Namespace) -> tuple[str, int]:
 
 def _opened(source: Path, arguments: argparse.Namespace) -> tuple[list[bpy.types.Object], BakeOptions]:
     """Opens a file: the armatures to bake and what to bake of them."""
-    objects = _bakeable(chosen(open_rig(source, trust=arguments.trust), arguments.armature))
+    found = chosen(open_rig(source, trust=arguments.trust), arguments.armature)
+    objects = _bakeable(found)
+    refuse_missing_links(objects or found)
     if not objects:
         where = source.name if arguments.armature is None else f"'{arguments.armature}' in {source.name}"
         raise LimbIKError(f"{where} has no IK chain to bake; add makes them")
@@ -159,9 +163,11 @@ def _check_frames(frames: tuple[int, int] | None) -> None:
 
 def _check_inside(frames: tuple[int, int], objects: Sequence[bpy.types.Object]) -> None:
     """A range outside everything that moves the rig, and outside the scene, would bake a still."""
-    moving = motion_range(block for block in needed_by(objects) if isinstance(block, bpy.types.Object))
+    moving = [block for block in needed_by(objects) if isinstance(block, bpy.types.Object)]
+    found = [motion_range(moving, range_of) for range_of in (animation_range, keyed_range)]
     scene = current_scene()
-    first, last = moving or (scene.frame_start, scene.frame_end)
+    ranges = [one for one in found if one is not None] or [(scene.frame_start, scene.frame_end)]
+    first, last = min(one[0] for one in ranges), max(one[1] for one in ranges)
     if frames[1] < first or frames[0] > last:
         raise LimbIKError(f"--frames {frames[0]}:{frames[1]} is outside the animation, which has {first}:{last}")
 

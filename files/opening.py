@@ -11,7 +11,7 @@ import math
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,11 +19,14 @@ import bpy
 
 from ..rig import compat
 from ..rig.errors import LimbIKError
+from ..rig.scenes import is_in_one_of
 from ..rig.session import current_scene
 from . import clips, formats
 from .clip import whole_frames
 from .quiet import blender_chatter
 from .shift import shift_animation
+
+RangeOf = Callable[[bpy.types.ID], tuple[float, float] | None]
 
 BLEND = ".blend"
 READABLE = (BLEND, *formats.READERS)
@@ -141,17 +144,33 @@ def _known_suffix(path: Path, known: Sequence[str], what: str) -> str:
 
 
 def armatures() -> list[bpy.types.Object]:
-    """All armature objects of the current scene, by name."""
-    return sorted((o for o in current_scene().objects if o.type == 'ARMATURE'), key=lambda o: o.name)
+    """All armature objects of the current scene, by name; this file's own that only instances show, too."""
+    scene = current_scene()
+    own = [obj for obj in bpy.data.objects if obj.type == 'ARMATURE' and obj.library is None]
+    found = {obj for obj in scene.objects if obj.type == 'ARMATURE'}
+    return sorted(found.union(obj for obj in own if is_in_one_of([scene], obj)), key=lambda obj: obj.name)
 
 
-def motion_range(objects: Iterable[bpy.types.Object]) -> tuple[int, int] | None:
+def why_no_armature() -> str:
+    """Where armatures are that the current scene doesn't have, in words; empty where there are none."""
+    words = []
+    for obj in (one for one in bpy.data.objects if one.type == 'ARMATURE'):
+        scenes = [f"'{scene.name}'" for scene in bpy.data.scenes if is_in_one_of([scene], obj)]
+        words.append(f"'{obj.name}' is in {' and '.join(scenes)}" if scenes else f"'{obj.name}' is in no scene")
+    return "; ".join(words)
+
+
+def motion_range(
+    objects: Iterable[bpy.types.Object], range_of: RangeOf = compat.animation_range
+) -> tuple[int, int] | None:
     """First and last whole frame that hold the animation of these objects; None where there is none.
+
+    ``range_of`` says what one has.
 
     Raises:
         LimbIKError: a key's frame is no number.
     """
-    ranges = [found for obj in objects if (found := compat.animation_range(obj)) is not None]
+    ranges = [found for obj in objects if (found := range_of(obj)) is not None]
     if not all(math.isfinite(end) for ends in ranges for end in ends):
         raise LimbIKError("a key of its animation is at no frame: NaN or infinity")
     return whole_frames(ranges)

@@ -131,6 +131,51 @@ def test_a_file_without_an_armature_is_refused(run: Run, data_dir: Path) -> None
     refused(run("inspect", data_dir / "gltf" / "three-vrm_test.vrma"), "has no armature")
 
 
+def put_aside(path: Path, how: str) -> None:
+    """The rig and its target in another scene, in none, or in a collection that only an instance shows."""
+    objects, scene = [bpy.data.objects["Rig"], bpy.data.objects["T"]], bpy.context.scene
+    aside = bpy.data.collections.new("Aside")
+    for obj in objects:
+        obj.use_fake_user = True
+        aside.objects.link(obj)
+        scene.collection.objects.unlink(obj)
+    if how == "Other":
+        bpy.data.scenes.new("Other").collection.children.link(aside)
+    if how == "instance":
+        instance = rigs.empty("Instance")
+        instance.instance_type, instance.instance_collection = 'COLLECTION', aside
+    files.save_file(path)
+
+
+@pytest.mark.parametrize("command", ["inspect", "bake"])
+@pytest.mark.parametrize(("how", "said"), [("Other", "'Rig' is in 'Other'"), ("none", "'Rig' is in no scene")])
+def test_where_armatures_are_that_the_scene_does_not_have_is_said(
+    run: Run, tmp_path: Path, command: str, how: str, said: str
+) -> None:
+    source = saved_rig(tmp_path / "in.blend")
+    put_aside(source, how)
+    out = ["-o", tmp_path / "out.blend"] if command == "bake" else []
+    refused(run(command, source, *out), f"in.blend has no armature in its scene 'Scene': {said}")
+
+
+@pytest.mark.parametrize("how", ["instance", "edit mode"])
+def test_a_rig_that_only_an_instance_shows_or_in_edit_mode_is_baked(run: Run, tmp_path: Path, how: str) -> None:
+    source, baked = saved_rig(tmp_path / "in.blend"), tmp_path / "out.blend"
+    expected = rotations((3, 8))
+    if how == "instance":
+        put_aside(source, how)
+    else:
+        bpy.context.view_layer.objects.active = bpy.data.objects["Rig"]
+        bpy.ops.object.mode_set(mode='EDIT')
+        files.save_file(source)
+    assert json.loads(run("inspect", source)[1])["armatures"][0]["chains"][0]["status"] == "REACHED"
+    assert run("bake", source, "-o", baked, "--frames", "1:10")[0] == 0
+    bpy.ops.wm.open_mainfile(filepath=str(baked))
+    assert rigs.bone(bpy.data.objects["Rig"], "lo").limb_ik_mute
+    found = rotations((3, 8))
+    assert max(rigs.rotation_distance(found[key], expected[key]) for key in expected) <= FK_KEPT
+
+
 # Add
 
 
@@ -290,6 +335,20 @@ def test_bake_takes_part_of_the_range(run: Run, tmp_path: Path) -> None:
     path = saved_rig(tmp_path / "in.blend")
     assert "over 3 frames" in run("bake", path, "-o", tmp_path / "a.blend", "--frames", "2:4")[1]
     assert "over 5 frames" in run("bake", path, "-o", tmp_path / "b.blend", "--step", "2", "--frames", "1:9")[1]
+
+
+def test_the_range_is_an_actions_manual_one_and_others_that_are_keyed_are_taken(run: Run, tmp_path: Path) -> None:
+    path = saved_rig(tmp_path / "in.blend")
+    obj = files.armatures()[0]
+    for frame in (1, 30):
+        rigs.key_rotation(rigs.bone(obj, "up"), frame)
+    action = obj.animation_data.action
+    action.use_frame_range = True
+    action.frame_start, action.frame_end = 5.0, 8.0
+    files.save_file(path)
+    assert "over 4 frames" in run("bake", path, "-o", tmp_path / "a.blend")[1]
+    assert "over 3 frames" in run("bake", path, "-o", tmp_path / "b.blend", "--frames", "20:22")[1]
+    refused(run("bake", path, "-o", tmp_path / "c.blend", "--frames", "31:32"), "outside the animation, which has 1:30")
 
 
 def test_a_range_that_is_the_scenes_is_said(run: Run, data_dir: Path, tmp_path: Path) -> None:
