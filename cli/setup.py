@@ -16,7 +16,7 @@ import bpy
 
 from ..bake.motion import add_chain, add_chains, add_limbs
 from ..files.clips import rows_of
-from ..files.opening import BLEND, armatures, check_writable, open_file, save_file
+from ..files.opening import BLEND, armatures, check_writable, open_file, save_file, why_no_armature
 from ..properties import CHAIN_SPECS, JOINT_SPECS, PREFIX
 from ..rig.chains import setup_of, tips
 from ..rig.errors import LimbIKError
@@ -28,6 +28,7 @@ from ..rig.setting_up.setup import ChainPlan
 from . import progress
 from .bone_names import bone_named, bones_of_chain, chain_length
 from .drivers import refuse_blocked_drivers
+from .missing import missing_rig, refuse_missing_links
 from .setup_file import read_setup
 
 # Belong to one rig's pose or scene; set-up finds them anew on another rig.
@@ -54,6 +55,7 @@ def add(arguments: argparse.Namespace) -> tuple[str, int]:
     check_writable(arguments.output, [BLEND])
     setup = read_setup(arguments.setup) if arguments.setup else None
     objects = chosen(open_rig(arguments.file, trust=arguments.trust), arguments.armature)
+    refuse_missing_links(objects)
     refuse_blocked_drivers(objects)
     with progress.doing(f"{arguments.file.name}: adding IK"):
         added = _added(objects, setup, arguments)
@@ -83,8 +85,13 @@ def open_rig(path: Path, *, trust: bool) -> list[bpy.types.Object]:
     with progress.doing(f"{path.name}: opening"):
         open_file(path, trust=trust)
     found = armatures()
+    if not found and (elsewhere := why_no_armature()):
+        raise LimbIKError(f"{path.name} has no armature in its scene '{current_scene().name}': {elsewhere}")
     if not found:
-        raise LimbIKError(f"{path.name} has no armature")
+        missing = missing_rig()
+        raise LimbIKError(f"{path.name} has no armature{f': {missing}' if missing else ''}")
+    if any(obj.mode == 'EDIT' for obj in found):
+        bpy.ops.object.mode_set(mode='OBJECT')  # as the file was saved
     return found
 
 

@@ -6,7 +6,7 @@ not change anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import bpy
@@ -15,8 +15,14 @@ from .session import current_scene
 
 
 def is_in_a_scene(obj: bpy.types.Object) -> bool:
-    """Whether any scene holds the object, by its collections or by instances of them."""
-    if any(_holds(scene.objects, obj) for scene in bpy.data.scenes):
+    """Whether any scene has the object, by its collections or by instances of them."""
+    return is_in_one_of(bpy.data.scenes, obj)
+
+
+def is_in_one_of(scenes: Iterable[bpy.types.Scene], obj: bpy.types.Object) -> bool:
+    """Whether one of these scenes has the object, by its collections or by instances of them."""
+    held_by = [scene.objects for scene in scenes]
+    if any(_holds(objects, obj) for objects in held_by):
         return True
     seen: set[bpy.types.Collection] = set()
     waiting = list(obj.users_collection)
@@ -27,7 +33,7 @@ def is_in_a_scene(obj: bpy.types.Object) -> bool:
         seen.add(collection)
         waiting += [one for one in bpy.data.collections if collection in one.children[:]]
         for instance in _instances(collection):
-            if any(_holds(scene.objects, instance) for scene in bpy.data.scenes):
+            if any(_holds(objects, instance) for objects in held_by):
                 return True
             waiting += instance.users_collection
     return False
