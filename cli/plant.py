@@ -27,6 +27,7 @@ from ..rig.chains import tips
 from ..rig.errors import LimbIKError
 from . import combinations, progress
 from .drivers import refuse_blocked_drivers
+from .missing import refuse_missing_links
 from .setup import chosen, open_rig
 from .values import number, share
 
@@ -58,9 +59,12 @@ def plant(arguments: argparse.Namespace) -> tuple[str, int]:
     suffix = check_writable(arguments.output)
     if arguments.report is not None:
         check_writable(arguments.report, [arguments.report.suffix.lower()])
-    found = _moving(chosen(open_rig(arguments.file, trust=arguments.trust), arguments.armature), arguments.armature)
-    refuse_blocked_drivers(found)
+    rigs = chosen(open_rig(arguments.file, trust=arguments.trust), arguments.armature)
+    refuse_missing_links(rigs)
+    found = _moving(rigs, arguments.armature)
     on = _ground(arguments.ground)
+    refuse_missing_links([on] if on else [])
+    refuse_blocked_drivers(found)
     reports = {obj.name: _plant_one(obj, on, arguments) for obj in found}
     if suffix != BLEND:
         with progress.frames(arguments.file, "baking", then="baking") as show:
