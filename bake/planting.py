@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..rig.chains import ChainSetup
+from ..rig import hanging
+from ..rig.chains import ChainSetup, setup_of
 from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation
 from ..rig.sampling import sample
@@ -133,6 +134,7 @@ def plant_steps(
     chains = ready_chains(obj, tips)
     for chain in chains:
         _check_open(context, obj, chain, last)
+        _check_carrier(obj, chain, on, on_bone)
     until = _last_read(context, obj, first) if last is None else last
     lead = max(lead_of(context, chain) for chain in chains)
     frames = frames_with(np.arange(first - lead, until + lead + 1.0), [now, until])
@@ -160,6 +162,16 @@ def _check_open(context: Any, obj: Any, chain: ChainSetup, last: float | None) -
         raise LimbIKError(
             f"'{chain.tip}' is on IK before this frame and follows its target: say at which frame the contact ends"
         )
+
+
+def _check_carrier(obj: Any, chain: ChainSetup, on: Any, on_bone: str) -> None:
+    """An end can't be held by what it carries itself."""
+    turned = {setup_of(obj).names[bone] for bone in chain.turned}
+    above = [] if on is None else [hold for one in hanging.all_above(on) for hold in hanging.holds_above(one)]
+    for bone_name in [on_bone] * (on == obj) + [hold.bone for hold in above if hold.obj == obj]:
+        bone = obj.pose.bones.get(bone_name)
+        if bone is not None and turned & {bone.name, *(one.name for one in bone.parent_recursive)}:
+            raise LimbIKError(f"'{chain.tip}' can't be planted on '{on_bone or on.name}', which hangs on the chain")
 
 
 def _last_read(context: Any, obj: Any, first: float) -> float:

@@ -256,3 +256,21 @@ def test_a_target_below_a_scale_of_nothing_is_named() -> None:
     rigs.update()
     with pytest.raises(LimbIKError, match=f"'{target.name}' hangs on what is scaled to nothing"):
         planting.plant(bpy.context, obj, ["shin.L"], 30, 40)
+
+
+@pytest.mark.parametrize("on", ["own end", "own shin", "carried", "other foot", "itself"])
+def test_a_foot_is_not_planted_on_what_it_carries(on: str) -> None:
+    obj, _ = rig()
+    carried = rigs.empty("Carried", parent=obj)
+    carried.parent_type, carried.parent_bone = 'BONE', "foot.L"
+    rigs.update()
+    bone = {"own end": "foot.L", "own shin": "shin.L", "other foot": "foot.R"}.get(on, "")
+    what = carried if on == "carried" else obj
+    if on in ("other foot", "itself"):
+        assert planting.plant(bpy.context, obj, ["shin.L"], 30, 36, on=what, on_bone=bone).holds == 1
+        return
+    before = rigs.keys(obj)
+    said = f"'shin.L' can't be planted on '{bone or 'Carried'}', which hangs on the chain"
+    with pytest.raises(LimbIKError, match=said):
+        planting.plant(bpy.context, obj, ["shin.L"], 30, 36, on=what, on_bone=bone)
+    assert rigs.keys(obj) == before
