@@ -19,6 +19,7 @@ from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation
 from ..rig.sampling import sample
 from ..rig.sentences import counted
+from ..rig.session import timeline_frame
 from ..rig.setting_up import setup
 from ..solvers import holding, rows
 from ..solvers.arrays import Floats
@@ -188,7 +189,7 @@ def release(context: Any, obj: Any, tips: Sequence[str] = ()) -> list[str]:
     chains = [chain for chain in pinnable(obj, tips) if chain.target_space != 'FK']
     held = [chain for chain in chains if use_ik_keys.is_keyed(obj, chain) and is_on_at(obj, chain, frame)]
     if not held:
-        raise LimbIKError(f"nothing of '{obj.name}' is planted at frame {frame:g}")
+        raise LimbIKError(f"nothing of '{obj.name}' is planted at frame {timeline_frame(context.scene, frame):g}")
     for chain in held:
         use_ik_keys.check_spans(obj, chain, [OnSpan(frame, frame + 1.0)])
     return [chain.tip for chain in held if use_ik_keys.release_at(obj, chain, frame)]

@@ -19,7 +19,7 @@ from ..rig.data_paths import setting_path
 from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation
 from ..rig.sampling import sample
-from ..rig.session import frames_per_second
+from ..rig.session import frames_per_second, timeline_frame
 from ..solvers import rotations
 from .match_fk import Turns, seen
 from .matching import Job
@@ -82,7 +82,8 @@ def planned(context: Any, obj: Any, chain: ChainSetup, to: str, ease: str, use_m
     if last is not None and _takes_back(context, obj, chain, is_on, frame, last, lead):
         return Switch(obj, chain, is_on, last, last + lead, is_back=True, later=_later(obj, chain, frame, is_on))
     if last is not None and last + blend > first + ROUNDING:
-        _refuse(chain, is_on, last, lead, frame - first)
+        over, begins = last + lead, last + lead + frame - first
+        _refuse(chain, is_on, *(timeline_frame(context.scene, at) for at in (last, over, begins)))
     return Switch(obj, chain, is_on, first, first + lead, later=_later(obj, chain, frame, is_on))
 
 
@@ -110,13 +111,12 @@ def _is_fk_seen(context: Any, job: Job, frame: float) -> bool:
     return all(rotations.angle_between(turn, own[bone]) < SAME_POSE for bone, turn in shown.items())
 
 
-def _refuse(chain: ChainSetup, is_on: bool, last: float, lead: float, before: float) -> None:
-    """Raises with the first frame at which a switch that begins ``before`` frames earlier works."""
+def _refuse(chain: ChainSetup, is_on: bool, last: float, over: float, first: float) -> None:
+    """Raises with the first frame at which a switch works: the ``last`` one must be over. As the timeline has frames."""
     to, now = ('IK', 'FK') if is_on else ('FK', 'IK')
     back = f", or at {last:g} to take that back" if is_on else ""
     raise LimbIKError(
-        f"'{chain.tip}' goes over to {now} until frame {last + lead:g}: switch to {to} at frame "
-        f"{last + lead + before:g} or later{back}"
+        f"'{chain.tip}' goes over to {now} until frame {over:g}: switch to {to} at frame {first:g} or later{back}"
     )
 
 

@@ -15,7 +15,7 @@ from ..rig.data_paths import rotation_path
 from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation
 from ..rig.sampling import sample
-from ..rig.session import object_at
+from ..rig.session import object_at, timeline_frame
 from .controls import Control, ControlKeys, control_keys, read_controls
 from .key_table import has_key, key_frames
 from .match_fk import RotationKeys, Turns, check_all, look_at_seen, offsets_of, rotation_rows, turns_of
@@ -77,7 +77,9 @@ def switch_all(
     switches = [one for one in found if one is not None]
     if not switches:
         names = ", ".join(f"'{one.obj.name}'" for one in requests)
-        raise LimbIKError(f"the chains of {names} are on {to} at frame {frame:g} already")
+        raise LimbIKError(
+            f"the chains of {names} are on {to} at frame {timeline_frame(context.scene, frame):g} already"
+        )
     for one in switches:
         check_writable(one.obj, [path_of(one.chain)], np.array([one.frame - 1.0, one.over]))
     check_own_keys(list(dict.fromkeys(one.obj for one in switches)))

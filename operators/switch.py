@@ -12,6 +12,7 @@ from ..bake.matching import Request
 from ..bake.shared_keys import shared_notes
 from ..bake.switch_times import Switch
 from ..rig.sentences import listed
+from ..rig.session import timeline_frame
 from .on_rigs import OnRigs
 
 SIDES = (
@@ -58,14 +59,15 @@ class LIMB_IK_OT_switch(OnRigs, bpy.types.Operator):
         done = switching.switch_all(context, requests, self.to, ease=self.ease, use_match=self.match)
         groups = [[one for one in done if (one.is_on, one.is_back) == kind] for kind in KINDS]
         notes = shared_notes(switching.keyed_by(done, use_match=self.match))
-        return "; ".join((*(_said(done, own) for own in groups if own), *notes))
+        return "; ".join((*(_said(context, done, own) for own in groups if own), *notes))
 
 
-def _said(done: list[Switch], own: list[Switch]) -> str:
-    """What was switched to one side, and over which frames."""
+def _said(context: Any, done: list[Switch], own: list[Switch]) -> str:
+    """What was switched to one side, and over which frames of the timeline."""
     several = len({one.obj.name for one in done}) > 1
     names = listed(f"{one.obj.name}: {one.chain.tip}" if several else one.chain.tip for one in own)
-    first, over = min(one.frame for one in own), max(one.over for one in own)
+    ends = min(one.frame for one in own), max(one.over for one in own)
+    first, over = (timeline_frame(context.scene, end) for end in ends)
     side, other = ('IK', 'FK') if own[0].is_on else ('FK', 'IK')
     if own[0].is_back:
         return f"{side} for {names} as before: the change to {other} at frame {first:g} is taken back"

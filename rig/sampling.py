@@ -18,7 +18,7 @@ import bpy
 from . import compat, dependency, fk_pose, live_pause, marks, needs, upstream
 from .chains import setup_of
 from .evaluate import Evaluation, evaluate
-from .session import object_at
+from .session import object_at, timeline_frame
 
 T = TypeVar("T")
 SCENE_NAME = "Limb IK Reading"
@@ -116,8 +116,8 @@ def _played_first(before: int | None, frame: float) -> range:
 
 
 def _go(scene: bpy.types.Scene, frame: float) -> None:
-    """Go where a scene shows this frame of the animation; with time stretching it has another number there."""
-    shown = frame * scene.render.frame_map_new / scene.render.frame_map_old
+    """Go where a scene shows this frame of the animation."""
+    shown = timeline_frame(scene, frame)
     whole = math.floor(shown)
     scene.frame_set(whole, subframe=shown - whole)
 

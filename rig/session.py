@@ -25,6 +25,11 @@ def frames_per_second(scene: bpy.types.Scene) -> float:
     return scene.render.fps / scene.render.fps_base
 
 
+def timeline_frame(scene: bpy.types.Scene, frame: float) -> float:
+    """Where the timeline has a frame of the animation: with time stretching it has another number there."""
+    return frame * scene.render.frame_map_new / scene.render.frame_map_old
+
+
 def pose_bones(obj: bpy.types.Object) -> Any:
     """The pose bones of an armature object; Any, since Limb IK's own properties lie on them."""
     return cast(bpy.types.Pose, obj.pose).bones

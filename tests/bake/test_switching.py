@@ -235,3 +235,18 @@ def test_captured_fk_keeps_its_last_key(blank: None) -> None:
     switch(limb, 20, 'FK')
     assert {key: points for key, points in rigs.keys(limb).items() if "rotation" in key[0]} == before
     assert use_ik(limb)
+
+
+def test_with_stretched_time_reports_speak_of_the_timelines_frames(limb: bpy.types.Object, capfd: Any) -> None:
+    with_chain(limb)
+    render = bpy.context.scene.render
+    render.frame_map_old, render.frame_map_new = 100, 200
+    switch(limb, 20, 'FK')
+    assert "FK for 'lo': frames 20 to 28" in capfd.readouterr().out
+    assert use_ik(limb) == [(9.0, 1.0), (10.0, 0.0)]
+    with pytest.raises(RuntimeError, match="at frame 60 already"):
+        switch(limb, 60, 'FK')
+    with pytest.raises(RuntimeError, match="over to FK until frame 28: switch to IK at frame 36 or later, or at 20 to"):
+        switch(limb, 24, 'IK')
+    switch(limb, 20, 'IK')
+    assert "the change to FK at frame 20 is taken back" in capfd.readouterr().out
