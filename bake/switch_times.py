@@ -112,7 +112,7 @@ def _is_fk_seen(context: Any, job: Job, frame: float) -> bool:
 
 
 def _refuse(chain: ChainSetup, is_on: bool, last: float, over: float, first: float) -> None:
-    """Raises with the first frame at which a switch works: the ``last`` one must be over. As the timeline has frames."""
+    """Raises with the first frame at which a switch works: the ``last`` one must be over. Frames of the timeline."""
     to, now = ('IK', 'FK') if is_on else ('FK', 'IK')
     back = f", or at {last:g} to take that back" if is_on else ""
     raise LimbIKError(
