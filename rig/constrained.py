@@ -49,9 +49,9 @@ def constraints_on(obj: bpy.types.Object, bones: Any, index: Mapping[str, int]) 
     found: dict[int, tuple[BoneConstraint, ...]] = {}
     for bone in owners:
         for constraint in bone.constraints:
-            is_animated = _is_animated(constraint, paths)
-            if is_animated or acts(constraint):
-                one = BoneConstraint(index[bone.name], constraint.name, is_animated)
+            changes = is_animated(constraint, paths)
+            if changes or acts(constraint):
+                one = BoneConstraint(index[bone.name], constraint.name, changes)
                 for number in _reached(bone, constraint, index):
                     found[number] = (*found.get(number, ()), one)
     return found
@@ -90,7 +90,8 @@ def _words(one: BoneConstraint, bones: Any) -> str:
     return f"constraint '{one.name}' on '{bones[one.owner].name}' is active"
 
 
-def _is_animated(constraint: Any, paths: Sequence[str]) -> bool:
+def is_animated(constraint: Any, paths: Sequence[str]) -> bool:
+    """Whether one of these animated paths gives a constraint its influence, or mutes it."""
     own = constraint.path_from_id() if paths else ""
     return any(path in (f"{own}.influence", f"{own}.mute", f"{own}.enabled") for path in paths)
 

@@ -25,6 +25,7 @@ from .session import armature_data, object_at, object_settings, pose_bones
 
 __all__ = ["Evaluation", "Rig", "evaluate"]
 
+IDENTITY = Matrix()
 IN_EDIT_MODE = "armature is in edit mode"
 IN_REST_POSITION = "armature is in rest position"
 OTHER_BONES = "armature has other bones since the last update"
@@ -79,24 +80,44 @@ class Evaluation:
 
     def world(self, obj: bpy.types.Object) -> Matrix:
         """World matrix of an object, carried along by the solved bones it hangs on (rigidly, at any depth)."""
-        matrix = before = obj.evaluated_get(self.depsgraph).matrix_world
-        parent = obj.parent
-        if parent is not None:
-            moved = self._carry(parent, obj.parent_bone if obj.parent_type == 'BONE' else "")
-            matrix = matrix if moved is None else moved @ matrix
-        if len(obj.constraints) and (hold := hanging.constraint_hold(obj)) is not None:
-            matrix = self._held(hold, before, matrix)
-        return matrix
+        evaluated = obj.evaluated_get(self.depsgraph)
+        matrix, parent = evaluated.matrix_world, obj.parent
+        parent_bone = obj.parent_bone if obj.parent_type == 'BONE' else ""
+        moved = None if parent is None else self._carry(parent, parent_bone)
+        if len(obj.constraints) and (constraint := hanging.carrying(evaluated)) is not None:
+            return self._held(constraint, matrix, moved)
+        return matrix if moved is None else moved @ matrix
 
-    def _held(self, hold: hanging.Hold, before: Matrix, by_parent: Matrix) -> Matrix:
-        """World matrix of what a constraint holds: as evaluated, and as its parent alone would carry it."""
+    def _held(self, constraint: Any, before: Matrix, by_parent: Matrix | None) -> Matrix:
+        """World matrix of what one constraint holds rigidly: as evaluated, and how its parent alone moved it."""
+        hold = next(hanging.holds_by(constraint))
         moved = self._carry(hold.obj, hold.bone)
-        if hold.is_place_only:
-            place = before.translation if moved is None else moved @ before.translation
-            return Matrix.Translation(place - by_parent.translation) @ by_parent
-        if hold.is_whole:
+        if moved is None and by_parent is None:
+            return before
+        if constraint.type == 'COPY_TRANSFORMS':
             return before if moved is None else moved @ before
-        return by_parent if moved is None else moved @ by_parent
+        if constraint.type == 'COPY_LOCATION':
+            place = before.translation if moved is None else moved @ before.translation
+            turned = before if by_parent is None else by_parent @ before
+            return Matrix.Translation(place - turned.translation) @ turned
+        return self._multiplied(constraint, hold, moved or IDENTITY, by_parent or IDENTITY) @ before
+
+    def _multiplied(self, constraint: Any, hold: hanging.Hold, moved: Matrix, by_parent: Matrix) -> Matrix:
+        """How an object moved whose parent's matrix a constraint multiplies, where solving moved both.
+
+        The constraint's factor C is applied last, so the parent's move goes inside: C_new · by_parent · C_old⁻¹.
+        """
+        target = hold.obj.evaluated_get(self.depsgraph)
+        bone = pose_bones(target).get(hold.bone) if hold.bone and target.pose is not None else None
+        world = target.matrix_world if bone is None else target.matrix_world @ bone.matrix
+        rest = None if bone is None else bone.bone.matrix_local
+        factor = hanging.frame_of(constraint, world, rest, target.matrix_world)
+        if factor is None:
+            return moved @ by_parent
+        after = moved @ factor
+        if constraint.type == 'ARMATURE' and (carried := self._carry(hold.obj, "")) is not None:
+            after = after @ carried.inverted_safe()
+        return after @ by_parent @ factor.inverted_safe()
 
     def _carry(self, obj: bpy.types.Object, bone_name: str) -> Matrix | None:
         """World matrix by which solving moved what hangs on an object or a bone of it; None where it moved nothing."""

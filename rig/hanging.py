@@ -1,52 +1,66 @@
 """What an object hangs on: parents, and constraints that hold it like a parent.
 
 A target that hangs rigidly on a solved bone is carried along exactly. What Blender works out
-in between through other constraints or drivers can't be carried; it is named, so that a
-person knows. This module must not solve.
+in between through other constraints, shapes or drivers can't be carried; it is named, so that a
+person knows. Whether a constraint acts is read from the owner that is given: an evaluated one knows
+it for the moment of its evaluation. This module must not solve.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import bpy
+from mathutils import Matrix
+
+from . import constrained
 
 CHILD_OF_SWITCHES = tuple(
     f"use_{channel}_{axis}" for channel in ("location", "rotation", "scale") for axis in ("x", "y", "z")
 )
+TURNING_ONLY = frozenset((
+    'COPY_ROTATION', 'LIMIT_ROTATION', 'COPY_SCALE', 'LIMIT_SCALE', 'MAINTAIN_VOLUME', 'TRACK_TO', 'DAMPED_TRACK',
+    'LOCKED_TRACK',
+))  # fmt: skip
+"""Constraints that leave an object where it is."""
+# Constraints that put their owner onto the shape of their target.
+ONTO_SHAPES = {'SHRINKWRAP', 'FOLLOW_PATH'}
+# Objects of which a constraint's subtarget is a vertex group.
+WITH_VERTEX_GROUPS = {'MESH', 'LATTICE'}
 
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """An object, and the bone of it where it is an armature, on which something hangs.
+    """An original object, and the bone of it where it is an armature, on which something hangs.
 
-    ``is_rigid``: what hangs follows like a child. ``is_place_only``: only its place follows, and nothing else moves
-    that. ``is_whole``: nothing else moves it, its parent neither.
-    ``name``: of the constraint.
+    ``name``: of the constraint; empty where it is the parent.
     """
 
     obj: bpy.types.Object
     bone: str = ""
-    is_rigid: bool = True
-    is_place_only: bool = False
-    is_whole: bool = False
     name: str = ""
 
 
+def acting(owner: Any) -> list[Any]:
+    """The constraints of an object or a pose bone that act, in their order."""
+    return [one for one in owner.constraints if constrained.acts(one)] if len(owner.constraints) else []
+
+
 def holds_of(owner: Any) -> Iterator[Hold]:
-    """Everything that an object or a pose bone hangs on directly through constraints."""
-    for constraint in owner.constraints:
-        if constraint.mute or constraint.influence == 0.0:
-            continue
-        for target, bone in _targets(constraint):
-            kind = constraint.type
-            is_place_only, is_whole = kind == 'COPY_LOCATION', kind == 'COPY_TRANSFORMS'
-            yield Hold(target, bone, _is_rigid(constraint), is_place_only, is_whole, constraint.name)
+    """Everything that an object or a pose bone hangs on directly through constraints that act."""
+    for constraint in acting(owner):
+        yield from holds_by(constraint)
 
 
-def _targets(constraint: Any) -> Iterator[tuple[bpy.types.Object, str]]:
+def holds_by(constraint: Any) -> Iterator[Hold]:
+    """What hangs on the targets of a constraint, whether it acts or not."""
+    for target, bone in _targets(constraint):
+        yield Hold(target.original, bone, constraint.name)
+
+
+def _targets(constraint: Any) -> Iterator[tuple[Any, str]]:
     if constraint.type == 'ARMATURE':
         for target in constraint.targets:
             if target.target is not None:
@@ -55,9 +69,15 @@ def _targets(constraint: Any) -> Iterator[tuple[bpy.types.Object, str]]:
         yield constraint.target, getattr(constraint, "subtarget", "")
 
 
+def carrying(owner: Any) -> Any:
+    """The one constraint that holds an object, rigidly; None where there is none, or others act beside it."""
+    found = acting(owner)
+    return found[0] if len(found) == 1 and _is_rigid(found[0]) else None
+
+
 def _is_rigid(constraint: Any) -> bool:
     """Whether the constraint holds its owner as a parent would, or its place exactly."""
-    if constraint.influence < 1.0:
+    if constraint.influence < 1.0 or _is_on_shape(constraint):
         return False
     if constraint.type == 'CHILD_OF':
         return all(getattr(constraint, name) for name in CHILD_OF_SWITCHES)
@@ -78,18 +98,33 @@ def _is_whole_copy(constraint: Any) -> bool:
     )
 
 
-def constraint_hold(obj: bpy.types.Object) -> Hold | None:
-    """The one rigid constraint that holds an object; None where there is none, or others act beside it."""
-    holds = list(holds_of(obj))
-    return holds[0] if len(holds) == 1 and holds[0].is_rigid else None
+def _is_on_shape(constraint: Any) -> bool:
+    if constraint.type in ONTO_SHAPES:
+        return True
+    return any(bone and target.type in WITH_VERTEX_GROUPS for target, bone in _targets(constraint))
 
 
-def holds_above(obj: bpy.types.Object) -> Iterator[Hold]:
-    """Parent and constraint targets of an object."""
+def frame_of(constraint: Any, target_world: Matrix, rest_arm: Matrix | None, armature_world: Matrix) -> Matrix | None:
+    """By what a constraint multiplies the matrix that its owner has without it; None where it sets the whole of it.
+
+    Args:
+        constraint: rigid, see ``carrying``.
+        target_world: world matrix of its target.
+        rest_arm: of a target bone at rest, armature space; None where the target is an object.
+        armature_world: world matrix of the target object.
+    """
+    if constraint.type == 'CHILD_OF':
+        return target_world @ cast(Matrix, constraint.inverse_matrix)
+    if constraint.type == 'ARMATURE' and rest_arm is not None:
+        return target_world @ rest_arm.inverted_safe() @ armature_world.inverted_safe()
+    return None
+
+
+def holds_above(obj: Any) -> Iterator[Hold]:
+    """Parent of an object, and the targets of its constraints that act."""
     if obj.parent is not None:
-        yield Hold(obj.parent, obj.parent_bone if obj.parent_type == 'BONE' else "")
-    if len(obj.constraints):
-        yield from holds_of(obj)
+        yield Hold(obj.parent.original, obj.parent_bone if obj.parent_type == 'BONE' else "")
+    yield from holds_of(obj)
 
 
 def all_above(obj: bpy.types.Object) -> list[bpy.types.Object]:
@@ -105,6 +140,27 @@ def _linked(obj: bpy.types.Object) -> Iterator[bpy.types.Object]:
         yield obj.parent
     for constraint in obj.constraints if len(obj.constraints) else ():
         yield from (target for target, _ in _targets(constraint))
+
+
+def shapes_above(obj: bpy.types.Object) -> Iterator[tuple[bpy.types.Object, str]]:
+    """The objects on whose shape an object hangs directly, each with the name of the constraint, empty for a parent."""
+    parent = obj.parent
+    if parent is not None and (obj.parent_type in {'VERTEX', 'VERTEX_3'} or parent.type == 'CURVE'):
+        yield parent, ""
+    for constraint in obj.constraints if len(obj.constraints) else ():
+        if _is_on_shape(constraint):
+            yield from ((target, constraint.name) for target, _ in _targets(constraint))
+
+
+def shapers_of(obj: bpy.types.Object) -> list[bpy.types.Object]:
+    """The armature objects that give an object its shape, through others, too."""
+    found = [obj]
+    for one in found:
+        above: list[Any] = [one.parent] if one.parent is not None and one.parent_type == 'ARMATURE' else []
+        for modifier in one.modifiers if len(one.modifiers) else ():
+            above += [getattr(modifier, name, None) for name in ("object", "target")]
+        found += [shaper for shaper in above if isinstance(shaper, bpy.types.Object) and shaper not in found]
+    return [one for one in found if one.type == 'ARMATURE']
 
 
 class Unmoved:

@@ -12,17 +12,23 @@ from typing import Any
 
 import bpy
 
-from . import dependency, hanging, marks
+from . import channels, constrained, dependency, hanging, marks
 from .data_paths import split_bone_path
 
 
 @dataclass(frozen=True, slots=True)
 class Loose:
-    """A bone that is looked at, by its armature's key and its name, and the sentence to say where it is solved."""
+    """What is looked at between solves, and the sentence to say where it is solved.
+
+    ``key``, ``bone``: an armature's and the name of its bone; None for any that shape something.
+    ``owner``, ``constraint``: what has the constraint that looks, and its name; empty where it is none.
+    """
 
     key: marks.Key
-    bone: str
+    bone: str | None
     text: str
+    owner: marks.Link | None = None
+    constraint: str = ""
 
 
 def loose_of(tip: Any, chain_bones: list[Any]) -> tuple[Loose, ...]:
@@ -41,16 +47,33 @@ def loose_of(tip: Any, chain_bones: list[Any]) -> tuple[Loose, ...]:
         objects += hanging.all_above(linked)
         bone = linked.pose.bones.get(getattr(tip, f"limb_ik_{role}_bone")) if linked.pose is not None else None
         bones += [bone, *bone.parent_recursive] if bone is not None else []
-    found = [loose for bone in bones for loose in _of_constraints(bone)]
+    objects = list(dict.fromkeys(objects))
+    found = [loose for bone in bones if len(bone.constraints) for loose in _of_constraints(bone)]
     found += [
         loose for obj in objects for loose in _of_drivers(obj, {bone.name for bone in bones if bone.id_data == obj})
     ]
+    found += [loose for obj in objects for loose in _of_shapes(obj)]
     return tuple(dict.fromkeys(found))
 
 
 def _of_constraints(bone: Any) -> Iterator[Loose]:
-    for hold in hanging.holds_of(bone) if len(bone.constraints) else ():
-        yield Loose(marks.key_of(hold.obj), hold.bone, _text(f"'{bone.name}'", f"constraint '{hold.name}'"))
+    owner = marks.key_of(bone.id_data), bone.name
+    for constraint in bone.constraints:
+        if constrained.acts(constraint) or _may_act(constraint):
+            text = _text(f"'{bone.name}'", f"constraint '{constraint.name}'")
+            for hold in hanging.holds_by(constraint):
+                yield Loose(marks.key_of(hold.obj), hold.bone, text, owner, constraint.name)
+
+
+def _may_act(constraint: Any) -> bool:
+    return constrained.is_animated(constraint, [path for path, _ in channels.animated_paths(constraint.id_data)])
+
+
+def _of_shapes(obj: bpy.types.Object) -> Iterator[Loose]:
+    for shape, constraint in hanging.shapes_above(obj):
+        owner, text = (marks.key_of(obj), ""), _text(f"'{obj.name}'", f"the shape of '{shape.name}'")
+        for armature in hanging.shapers_of(shape):
+            yield Loose(marks.key_of(armature), None, text, owner if constraint else None, constraint)
 
 
 def _of_drivers(obj: Any, bone_names: set[str]) -> Iterator[Loose]:

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from . import hanging, marks
+from . import constrained, hanging, marks
 from .bone_rows import line_above
 from .chains import ChainSetup, RigSetup
+from .loose import Loose
+from .session import pose_bones
 
 if TYPE_CHECKING:
     from .evaluate import Evaluation, Rig
@@ -96,7 +98,7 @@ def _above_object(run: Evaluation, obj: bpy.types.Object, owners: dict[Bone, Nod
         if obj.name in seen:
             continue
         seen.add(obj.name)
-        for hold in hanging.holds_above(obj):
+        for hold in _holds_now(run, obj):
             yield from _turning_hold(run, marks.key_of(hold.obj), hold.bone, owners)
             waiting.append(hold.obj)
 
@@ -104,16 +106,59 @@ def _above_object(run: Evaluation, obj: bpy.types.Object, owners: dict[Bone, Nod
 def _loose_note(run: Evaluation, chain: ChainSetup, owners: dict[Bone, Node]) -> str:
     """What stands between solved bones and what the chain hangs on and can't be carried, in words; else empty."""
     for loose in chain.loose:
-        if any(_turning_hold(run, loose.key, loose.bone, owners)):
+        if _acts(run, loose) and any(_turning_loose(run, loose, owners)):
             return loose.text
     for role, link in (("target", chain.target_key), ("pole", chain.pole_key)):
-        for above in hanging.all_above(run.object_of(link[0])) if link else ():
-            for hold in hanging.holds_of(above) if len(above.constraints) else ():
-                is_carried = hold.is_rigid and len(above.constraints) == 1
-                if not is_carried and any(_turning_hold(run, marks.key_of(hold.obj), hold.bone, owners)):
-                    what = f"{role} '{above.name}' follows solved bones through '{hold.name}'"
+        above = _above_acting(run, run.object_of(link[0])) if link else ()
+        for evaluated in (one for one in above if len(one.constraints)):
+            for hold in _not_carried(evaluated):
+                if any(_turning_hold(run, marks.key_of(hold.obj), hold.bone, owners)):
+                    what = f"{role} '{evaluated.name}' follows solved bones through '{hold.name}'"
                     return f"{what}, which shows them unsolved"
     return ""
+
+
+def _above_acting(run: Evaluation, obj: bpy.types.Object) -> list[bpy.types.Object]:
+    """An object and what it hangs on at this moment, evaluated."""
+    found = [obj]
+    for one in found:
+        found += [hold.obj for hold in _holds_now(run, one) if hold.obj not in found]
+    return [one.evaluated_get(run.depsgraph) for one in found]
+
+
+def _holds_now(run: Evaluation, obj: bpy.types.Object) -> list[hanging.Hold]:
+    return list(hanging.holds_above(obj.evaluated_get(run.depsgraph)))
+
+
+def _not_carried(evaluated: bpy.types.Object) -> Iterator[hanging.Hold]:
+    """On what an object hangs that is not carried: constraints act that aren't rigid, on top of its parent, too."""
+    if hanging.carrying(evaluated) is not None:
+        return
+    acting = hanging.acting(evaluated)
+    for constraint in acting:
+        yield from hanging.holds_by(constraint)
+    placing = [one for one in acting if one.type not in hanging.TURNING_ONLY]
+    if placing and evaluated.parent is not None:
+        yield replace(next(hanging.holds_above(evaluated)), name=placing[0].name)
+
+
+def _acts(run: Evaluation, loose: Loose) -> bool:
+    """Whether a constraint that looks at bones acts at this moment; what is no constraint always does."""
+    if loose.owner is None:
+        return True
+    key, bone_name = loose.owner
+    owner: Any = run.object_of(key).evaluated_get(run.depsgraph)
+    if bone_name:
+        owner = pose_bones(owner).get(bone_name)
+    constraint = owner.constraints.get(loose.constraint) if owner is not None else None
+    return constraint is None or constrained.acts(constraint)
+
+
+def _turning_loose(run: Evaluation, loose: Loose, owners: dict[Bone, Node]) -> Iterator[Node]:
+    if loose.bone is not None:
+        yield from _turning_hold(run, loose.key, loose.bone, owners)
+    else:
+        yield from (node for (key, _), node in owners.items() if key == loose.key)
 
 
 def _turning_hold(run: Evaluation, key: marks.Key, bone_name: str, owners: dict[Bone, Node]) -> Iterator[Node]:

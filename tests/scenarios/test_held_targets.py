@@ -1,0 +1,233 @@
+"""Targets that parents, constraints and shapes give to solved bones: carried exactly where that can be, else named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+import pytest
+from limb_ik.rig import chains
+from limb_ik.rig.crowd import plan
+from mathutils import Matrix
+
+import rigs
+
+pytestmark = pytest.mark.usefixtures("blank")
+
+# LB: two-bone tip, 1e-5 of a reach of 2.
+ON_TARGET = 2e-5
+UNSOLVED = "which shows them unsolved"
+FRAMES = (1, 5, 10)
+
+
+def upper_rig() -> bpy.types.Object:
+    obj, target = rigs.l2b("B"), rigs.empty("TB")
+    rigs.add_chain_by_properties(obj, "lo", target)
+    rigs.key_location(target, 1, (0.2, -0.3, 1.3))
+    rigs.key_location(target, 10, (0.4, -0.5, 1.1))
+    return obj
+
+
+def lower_rig(target: bpy.types.Object) -> Any:
+    obj = rigs.l2b("A", location=(0.3, -0.6, 0.2))
+    rigs.add_chain_by_properties(obj, "lo", target)
+    return obj
+
+
+def parented(target: bpy.types.Object, upper: bpy.types.Object) -> bpy.types.Object:
+    target.parent, target.parent_type, target.parent_bone = upper, "BONE", "hand"
+    return target
+
+
+def held(target: Any, kind: str, holder: bpy.types.Object, bone: str = "") -> Any:
+    constraint = target.constraints.new(kind)
+    if kind == "ARMATURE":
+        entry = constraint.targets.new()
+        entry.target, entry.subtarget = holder, bone
+    else:
+        constraint.target = holder
+        if bone:
+            constraint.subtarget = bone
+    return constraint
+
+
+def at_rest_inverse(obj: Any, bone: str) -> Matrix:
+    return (obj.matrix_world @ obj.pose.bones[bone].bone.matrix_local).inverted()
+
+
+def child_of_empty(target: Any, _upper: Any) -> None:
+    held(target, "CHILD_OF", rigs.empty("E", (0.1, 0.1, 0.1), rotation=(0, 0, 0.8)))
+
+
+def child_of_hand(target: Any, upper: Any) -> None:
+    held(target, "CHILD_OF", upper, "hand").inverse_matrix = at_rest_inverse(upper, "hand")
+
+
+def armature_elsewhere(target: Any, _upper: Any) -> None:
+    other = rigs.l2b("Other", location=(0.1, 0.1, 0.1), rotation=(0, 0, 0.8))
+    rigs.turn(other, "up", "X", 0.4)
+    held(target, "ARMATURE", other, "up")
+
+
+def armature_on_hand(target: Any, upper: Any) -> None:
+    """An armature whose object hangs on the hand, and whose bone is posed."""
+    other = parented(rigs.l2b("Other", location=(0.1, 0.0, -0.2)), upper)
+    rigs.turn(other, "up", "X", 0.4)
+    held(target, "ARMATURE", other, "up")
+
+
+def armature_of_hand(target: Any, upper: Any) -> None:
+    held(target, "ARMATURE", upper, "hand")
+
+
+def location_of_hand(target: Any, upper: Any) -> None:
+    held(target, "COPY_LOCATION", upper, "hand")
+
+
+HOLDS = [
+    child_of_empty,
+    child_of_hand,
+    armature_elsewhere,
+    armature_on_hand,
+    armature_of_hand,
+    location_of_hand,
+]
+
+
+@pytest.mark.parametrize("hold", HOLDS)
+@pytest.mark.parametrize("is_on_hand", [True, False])
+def test_a_target_with_a_parent_and_a_rigid_constraint_is_carried_through_both(
+    hold: Callable[[Any, Any], None], is_on_hand: bool
+) -> None:
+    upper = upper_rig()
+    target = rigs.empty("T", (0.05, 0.0, -0.4))
+    if is_on_hand:
+        parented(target, upper)
+    else:
+        target.parent = rigs.empty("P", (0.2, -0.2, 1.2), rotation=(0.1, 0.2, 0.3))
+    hold(target, upper)
+    obj = lower_rig(target)
+    for frame in FRAMES:
+        rigs.frame_set(frame)
+        goal = rigs.world_position(target)
+        if obj.pose.bones["lo"].limb_ik_status == "REACHED":
+            assert rigs.tip_error(obj, "lo", target) <= ON_TARGET
+        else:  # out of reach, but on the line to it
+            root, tip = rigs.evaluated_pose(obj)["up"].head, rigs.evaluated_pose(obj)["lo"].tail
+            assert ((tip - root).normalized() - (goal - root).normalized()).length <= ON_TARGET
+        assert obj.pose.bones["lo"].limb_ik_message.find(UNSOLVED) < 0
+
+
+def keyed_hold(target: Any, upper: Any, at: int, values: tuple[float, float]) -> None:
+    constraint = held(target, "CHILD_OF", upper, "hand")
+    constraint.inverse_matrix = at_rest_inverse(upper, "hand")
+    for frame, value in zip((1, at), values, strict=True):
+        constraint.influence = value
+        constraint.keyframe_insert("influence", frame=frame)
+    rigs.set_interpolation(target, "CONSTANT")
+
+
+def test_another_scene_has_the_influence_of_its_own_frame() -> None:
+    upper, target = upper_rig(), rigs.empty("T", (0.1, 0.1, 1.1))
+    keyed_hold(target, upper, 6, (0.0, 1.0))
+    obj = lower_rig(target)
+    rigs.frame_set(2)
+    other = bpy.data.scenes.new("Other")
+    assert bpy.context.scene is not None
+    for one in bpy.context.scene.objects:
+        other.collection.objects.link(one)
+    for frame in (3, 8):
+        other.frame_set(frame)
+        depsgraph = other.view_layers[0].depsgraph
+        seen, goal = obj.evaluated_get(depsgraph), target.evaluated_get(depsgraph).matrix_world.translation
+        assert (seen.matrix_world @ seen.pose.bones["lo"].tail - goal).length <= ON_TARGET
+
+
+def test_a_prop_that_is_handed_over_is_carried_by_the_hand_that_has_it() -> None:
+    upper, target = upper_rig(), rigs.empty("T", (0.1, 0.1, 1.1))
+    keyed_hold(target, upper, 6, (0.0, 1.0))
+    second = rigs.l2b("C", location=(0.8, -1.2, 0))
+    rigs.add_chain_by_properties(second, "lo", rigs.empty("TC", (0.6, -0.9, 1.2)))
+    keyed_hold(target, second, 6, (1.0, 0.0))
+    obj = lower_rig(target)
+    for frame in (1, 3, 6, 8, 2):
+        rigs.frame_set(frame)
+        assert rigs.tip_error(obj, "lo", target) <= ON_TARGET
+        assert obj.pose.bones["lo"].limb_ik_message == ""
+
+
+def skinned(upper: bpy.types.Object) -> bpy.types.Object:
+    mesh = bpy.data.meshes.new("M")
+    mesh.from_pydata([(0, 0, 1.6), (0.1, 0, 1.6), (0, 0.1, 1.6)], [], [(0, 1, 2)])
+    obj = bpy.data.objects.new("M", mesh)
+    assert bpy.context.scene is not None
+    bpy.context.scene.collection.objects.link(obj)
+    obj.vertex_groups.new(name="hand").add([0, 1, 2], 1, "REPLACE")
+    modifier: Any = obj.modifiers.new("Armature", "ARMATURE")
+    modifier.object = upper
+    return obj
+
+
+def on_vertices(target: Any, shape: bpy.types.Object) -> None:
+    target.parent, target.parent_type, target.parent_vertices = shape, "VERTEX_3", (0, 1, 2)
+
+
+def on_group(target: Any, shape: bpy.types.Object) -> None:
+    held(target, "COPY_LOCATION", shape, "hand")
+
+
+def child_of_group(target: Any, shape: bpy.types.Object) -> None:
+    held(target, "CHILD_OF", shape, "hand")
+
+
+def shrunk(target: Any, shape: bpy.types.Object) -> None:
+    target.location = (0, -0.3, 1.3)
+    held(target, "SHRINKWRAP", shape)
+
+
+@pytest.mark.parametrize("hold", [on_vertices, on_group, child_of_group, shrunk])
+def test_a_target_that_follows_the_shape_of_a_skinned_mesh_is_named(
+    hold: Callable[[Any, bpy.types.Object], None],
+) -> None:
+    upper, target = upper_rig(), rigs.empty("T")
+    hold(target, skinned(upper))
+    obj = lower_rig(target)
+    rigs.frame_set(5)
+    tip = obj.pose.bones["lo"]
+    assert tip.limb_ik_message == f"'T' follows solved bones through the shape of 'M', {UNSOLVED}"
+    for constraint in target.constraints:
+        constraint.mute = True
+        rigs.frame_set(6)
+        assert UNSOLVED not in tip.limb_ik_message
+
+
+def test_a_parent_under_a_constraint_that_moves_the_target_as_well_is_named() -> None:
+    upper, target = upper_rig(), rigs.empty("T", (0.05, 0.0, -0.4))
+    limit = parented(target, upper).constraints.new("LIMIT_LOCATION")
+    obj = lower_rig(target)
+    rigs.frame_set(5)
+    named = f"target 'T' follows solved bones through 'Limit Location', {UNSOLVED}"
+    assert obj.pose.bones["lo"].limb_ik_message == named
+    limit.mute = True
+    rigs.frame_set(6)
+    assert obj.pose.bones["lo"].limb_ik_message == ""
+    target.constraints.new("LIMIT_ROTATION")
+    rigs.frame_set(7)
+    assert obj.pose.bones["lo"].limb_ik_message == ""
+
+
+def test_a_muted_constraint_above_a_chain_leaves_it_plain_unless_that_is_keyed() -> None:
+    obj, target = rigs.l2b("A", root=True), rigs.empty("T", (0.6, -0.4, 1.2))
+    rigs.add_chain_by_properties(obj, "lo", target)
+    constraint = held(rigs.bone(obj, "root"), "COPY_LOCATION", upper_rig(), "hand")
+    constraint.mute = True
+    rigs.frame_set(2)
+    assert len(plan.make_plan(chains.setup_of(obj)).chains) == 1
+    constraint.keyframe_insert("influence", frame=1)
+    rigs.frame_set(3)
+    assert not plan.make_plan(chains.setup_of(obj)).chains
+    assert rigs.bone(obj, "lo").limb_ik_message == ""
+    constraint.mute = False
+    rigs.frame_set(4)
+    assert UNSOLVED in rigs.bone(obj, "lo").limb_ik_message
