@@ -220,7 +220,7 @@ def remove(
         if not bone_name:
             _remove_empty(obj)
     _remove_bones(context, armature, [bone_name for _, bone_name in free if bone_name], keeps_keys)
-    return [f"'{control[1] or control[0].name}' stays, {user} uses it" for control, user in used.items()]
+    return [f"'{one[1] or one[0].name}' stays, {used[one]} uses it" for one in found if one in used]
 
 
 def _remove_empty(empty: bpy.types.Object) -> None:
