@@ -7,6 +7,8 @@ This module must not solve or write a pose.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 import bpy
 
 from . import dependency, marks, migrate, regain
@@ -26,10 +28,13 @@ __all__ = [
     "matrix_values",
     "read_setup",
     "setup_of",
+    "standing",
     "tips",
 ]
 
 _setups: dict[int, RigSetup] = {}
+# By session number of a ground those of the rigs that stand on it, as set-ups were last read.
+_standing: dict[int, set[int]] = {}
 
 
 def _listen(obj: bpy.types.Object | None) -> None:
@@ -52,7 +57,21 @@ def setup_of(obj: bpy.types.Object) -> RigSetup:
         migrate.up_to_date(obj)
         regain.regain(obj, was_set_up_here)
         setup = _setups[obj.session_uid] = read_setup(obj)
+        _note_grounds(obj)
     return setup
+
+
+def _note_grounds(obj: bpy.types.Object) -> None:
+    for standing in _standing.values():
+        standing.discard(obj.session_uid)
+    for ground in (tip.limb_ik_ground for tip in dependency.tips_of(obj)):
+        if ground is not None:
+            _standing.setdefault(ground.session_uid, set()).add(obj.session_uid)
+
+
+def standing() -> Mapping[int, Collection[int]]:
+    """By session number of a ground those of the rigs that stand on it, as set-ups were last read."""
+    return _standing
 
 
 def known_setup(obj: bpy.types.Object) -> RigSetup | None:

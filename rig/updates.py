@@ -5,7 +5,7 @@ Marks rigs and settles copied chains; this module must not evaluate or write a p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, cast
 
 import bpy
@@ -20,15 +20,29 @@ def may_matter(depsgraph: bpy.types.Depsgraph) -> bool:
 
 
 def may_touch_rigs(depsgraph: bpy.types.Depsgraph) -> bool:
-    """Whether to look closer: most edits name no armature, and cost what it takes to go through their list once."""
-    is_updated = depsgraph.id_type_updated
+    """Whether to look closer: most edits name no armature and no ground; going through their list is all they cost."""
+    is_updated, has_grounds = depsgraph.id_type_updated, bool(chains.standing())
     if is_updated('ACTION') or is_updated('ARMATURE'):
         return True
     for update in depsgraph.updates:
         block = update.id
         if isinstance(block, bpy.types.Object) and block.type == 'ARMATURE':
             return True
+        if has_grounds and update.is_updated_geometry and _rigs_on(block):
+            return True
     return False
+
+
+def _rigs_on(block: bpy.types.ID | None) -> Collection[int]:
+    """Session numbers of the rigs that stand on an object."""
+    original = block.original if isinstance(block, bpy.types.Object) else None
+    return () if original is None else chains.standing().get(original.session_uid, ())
+
+
+def _reshaped_below(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
+    """The rigs on a ground whose shape changed; Blender knows of no relation to that, as it does to its place."""
+    uids = {uid for update in depsgraph.updates if update.is_updated_geometry for uid in _rigs_on(update.id)}
+    return [obj for obj in marks.rigs() if obj.session_uid in uids] if uids else []
 
 
 def is_set_up_anew(depsgraph: bpy.types.Depsgraph) -> bool:
@@ -71,7 +85,7 @@ def touched_rigs(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
     for obj in touched:
         if not (was_only_moved and chains.is_settled(obj)):
             marks.mark_updated(obj)
-    return touched
+    return touched + [obj for obj in _reshaped_below(depsgraph) if obj not in touched]
 
 
 def _was_only_moved(depsgraph: bpy.types.Depsgraph) -> bool:
