@@ -20,6 +20,7 @@ from ..rig import compat, nla
 from ..rig.errors import LimbIKError
 from ..rig.made import COLLECTION
 from ..rig.session import armature_data, current_scene, current_view_layer
+from ..rig.setting_up.uses import still_used
 from . import gltf_clips
 from .bvh_export import write_bvh
 from .clip import Clip, animation_of
@@ -185,12 +186,17 @@ def _call_gltf_exporter(path: Path, **animation: Any) -> None:
 
 
 def _remove_controls() -> None:
-    for obj in [o for o in bpy.data.objects if _is_control(o)]:
+    """What set-up made; not what something hangs on that is exported."""
+    rigs = [obj for obj in current_scene().objects if obj.type == 'ARMATURE']
+    bones = [(obj, name) for obj in rigs for name in _control_bones(obj)]
+    made = [*((obj, "") for obj in bpy.data.objects if _is_control(obj)), *bones]
+    used = still_used(made, by_chains=False)
+    for obj in [obj for obj, name in made if not name and (obj, "") not in used]:
         bpy.data.objects.remove(obj)
-    for obj in [o for o in current_scene().objects if o.type == 'ARMATURE']:
-        names = _control_bones(obj)
+    for rig in rigs:
+        names = [name for obj, name in bones if obj == rig and (obj, name) not in used]
         if names:
-            _remove_bones(obj, names)
+            _remove_bones(rig, names)
 
 
 def _is_control(obj: bpy.types.Object) -> bool:

@@ -33,12 +33,15 @@ Use = tuple[Control, Control | None, str]
 """What is used; the user as an object or a bone, where it is one; its name, in words."""
 
 
-def still_used(controls: Collection[Control]) -> dict[Control, str]:
-    """Those of some controls that something else uses, and what does; that one uses another is no reason alone."""
-    uses = [*_uses_of_objects({obj for obj, bone_name in controls if not bone_name})]
+def still_used(controls: Collection[Control], *, by_chains: bool = True) -> dict[Control, str]:
+    """Those of some controls that something else uses, and what does; that one uses another is no reason alone.
+
+    ``by_chains`` false: whatever chains reach for.
+    """
+    uses = [*_uses_of_objects({obj for obj, bone_name in controls if not bone_name}, by_chains)]
     bones = sorted((one for one in controls if one[1]), key=lambda one: one[0].name)
     for obj, found in groupby(bones, key=lambda one: one[0]):
-        uses += _uses_of_bones(obj, {bone_name for _, bone_name in found})
+        uses += _uses_of_bones(obj, {bone_name for _, bone_name in found}, by_chains)
     free, used = set(controls), dict[Control, str]()
     while kept := {control: name for control, user, name in uses if control in free and user not in free}:
         free -= kept.keys()
@@ -46,22 +49,37 @@ def still_used(controls: Collection[Control]) -> dict[Control, str]:
     return used
 
 
-def _uses_of_objects(objects: set[bpy.types.Object]) -> Iterator[Use]:
+def _uses_of_objects(objects: set[bpy.types.Object], by_chains: bool) -> Iterator[Use]:
     users = bpy.data.user_map(subset=cast(Any, objects)) if objects else {}
     for obj in objects:
         for user in users[obj]:
             if isinstance(user, bpy.types.Scene):
                 if obj in (user.camera, *(marker.camera for marker in user.timeline_markers)):
                     yield (obj, ""), None, f"'{user.name}'"
-            elif not isinstance(user, PLACES):
+            elif not isinstance(user, PLACES) and (by_chains or _is_more_than_reached(obj, user)):
                 yield (obj, ""), _as_control(user), f"'{user.name}'"
+
+
+def _is_more_than_reached(obj: bpy.types.Object, user: bpy.types.ID) -> bool:
+    """Whether an object is used by more than a rig's chains: what hangs on it, constraints, drivers."""
+    if not isinstance(user, bpy.types.Object) or user.type != 'ARMATURE':
+        return True
+    parts = [*user.constraints, *user.modifiers, *(one for bone in pose_bones(user) for one in bone.constraints)]
+    hung = {getattr(one, name, None) for part in parts for one in _with_targets(part) for name, _ in NAMED_BONES}
+    read = {owner for owner, _ in _read_by_drivers({obj})}
+    return obj in hung or obj == user.parent or user in read
+
+
+def _with_targets(part: Any) -> tuple[Any, ...]:
+    """A constraint or modifier, and the several targets that some have."""
+    return (part, *getattr(part, "targets", ()))
 
 
 def _as_control(user: bpy.types.ID) -> Control | None:
     return (user, "") if isinstance(user, bpy.types.Object) else None
 
 
-def _uses_of_bones(armature: bpy.types.Object, names: set[str]) -> Iterator[Use]:
+def _uses_of_bones(armature: bpy.types.Object, names: set[str], by_chains: bool) -> Iterator[Use]:
     """Bones are the armature's data, which several objects may share."""
     data = armature_data(armature)
     owners = {obj for obj in bpy.data.objects if obj.data == data}
@@ -73,7 +91,7 @@ def _uses_of_bones(armature: bpy.types.Object, names: set[str]) -> Iterator[Use]
         for name in _named_by(obj, owners) & names:
             yield (armature, name), (obj, ""), f"'{obj.name}'"
         for posed in pose_bones(obj) if obj.type == 'ARMATURE' and obj.pose is not None else ():
-            for name in _named_by_bone(posed, owners) & names:
+            for name in _named_by_bone(posed, owners, by_chains) & names:
                 user = armature if obj in owners else obj
                 yield (armature, name), (user, posed.name), f"'{posed.name}' of '{obj.name}'"
     for reader, name in _read_by_drivers(owners):
@@ -87,10 +105,10 @@ def _named_by(obj: bpy.types.Object, owners: set[bpy.types.Object]) -> set[str]:
     return own | _named_in((*obj.constraints, *obj.modifiers), owners)
 
 
-def _named_by_bone(posed: Any, owners: set[bpy.types.Object]) -> set[str]:
+def _named_by_bone(posed: Any, owners: set[bpy.types.Object], by_chains: bool) -> set[str]:
     """The bones that a bone's constraints name, that a chain reaches for (one that is switched off, too)."""
     found = _named_in(posed.constraints, owners)
-    for role in ROLES:
+    for role in ROLES if by_chains else ():
         if getattr(posed, f"limb_ik_{role}") in owners:
             found.add(getattr(posed, f"limb_ik_{role}_bone"))
     if posed.custom_shape_transform is not None and posed.id_data in owners:
@@ -99,7 +117,7 @@ def _named_by_bone(posed: Any, owners: set[bpy.types.Object]) -> set[str]:
 
 
 def _named_in(parts: Sequence[Any], owners: set[bpy.types.Object]) -> set[str]:
-    every = [one for part in parts for one in (part, *getattr(part, "targets", ()))]
+    every = [one for part in parts for one in _with_targets(part)]
     return {
         getattr(one, bone)
         for one in every
@@ -120,5 +138,6 @@ def _read_by_drivers(owners: set[bpy.types.Object]) -> Iterator[tuple[bpy.types.
 
 
 def _read_by(driver: bpy.types.Driver, owners: set[bpy.types.Object]) -> set[str]:
+    """The bones that a driver reads; an empty name stands for the object itself."""
     targets = [target for variable in driver.variables for target in variable.targets if target.id in owners]
-    return {name for one in targets for name in (one.bone_target, split_bone_path(one.data_path)[0]) if name}
+    return {one.bone_target or split_bone_path(one.data_path)[0] for one in targets}

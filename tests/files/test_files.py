@@ -150,6 +150,25 @@ def test_what_set_up_made_stays_out_of_other_formats(blank: None, tmp_path: Path
     assert sorted(files.armatures()[0].pose.bones.keys()) == ["hand", "lo", "up"]
 
 
+@pytest.mark.parametrize("target_kind", ["EMPTY", "BONE"])
+def test_what_hangs_on_a_made_target_stays_where_it_is_in_other_formats(
+    blank: None, tmp_path: Path, target_kind: str
+) -> None:
+    arm = rigs.rig("L2B")
+    bpy.ops.limb_ik.add_chain(armature=arm.name, tips="lo", target_kind=target_kind)
+    tip = rigs.bone(arm, "lo")
+    prop = rigs.empty("Prop", (0, 0.1, 0.2), parent=tip.limb_ik_target)
+    if target_kind == "BONE":
+        prop.parent_type, prop.parent_bone = 'BONE', tip.limb_ik_target_bone
+    rigs.update()
+    before = rigs.world_position(prop)
+    files.save_file(tmp_path / "out.glb")
+    files.open_file(tmp_path / "out.glb")
+    rigs.update()
+    assert (rigs.world_position(bpy.data.objects["Prop"]) - before).length < POSITION
+    assert not [name for name in (*bpy.data.objects.keys(), *files.armatures()[0].pose.bones.keys()) if "Pole" in name]
+
+
 def test_blend_keeps_paths_that_are_relative_to_it(blank: None, tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
