@@ -15,7 +15,6 @@ import bpy
 import numpy as np
 
 from ..rig import fk_pose, marks, needs
-from ..rig.compat import keyed_range
 from ..rig.data_paths import rotation_path
 from ..rig.errors import LimbIKError
 from ..rig.lengths import in_words
@@ -25,6 +24,7 @@ from ..solvers.arrays import Floats
 from . import keyed, keys, parts
 from .few_keys import FewKeys, few_keys
 from .options import BakeOptions, BakeReport
+from .outside import outside
 from .plan import all_frames, checked_works
 from .reading import BakeWork, Reading, rotation_table, rows_of
 from .reading_works import read_frames, readings_of, without_unsolved
@@ -112,8 +112,10 @@ def bake_steps(
     works, readings = without_unsolved(works, readings, skipped, notes)
     unit = context.scene.unit_settings.scale_length
     results = [_result(work, taken, options.reduce / unit) for work, taken in zip(works, readings, strict=True)]
-    notes += [note for work in works for note in (*_partial_range(work), *_repeated(work))]
+    beside = [outside(context, work) for work in works]
+    notes += [note for work in works for note in _repeated(work)]
     written = sum(_write(result) for result in results)
+    notes += [note for one in beside for note in one.notes(options.after)]
     notes += shared_notes(work.obj for work in works)
     for work in works:
         notes += _afterwards(context, work, options.after)
@@ -149,15 +151,6 @@ def _write(result: _Result) -> int:
         return keys.write_rotation_fits(obj, result.few.fits)
     frames = np.asarray(result.work.frames, dtype=np.float64)
     return keys.write_rotation_keys(obj, result.table, frames, result.straight)
-
-
-def _partial_range(work: BakeWork) -> list[str]:
-    own = keyed_range(work.obj)
-    first, last = work.frames[0], work.frames[-1]
-    if own is None or (own[0] >= first and own[1] <= last):
-        return []
-    lost = [f"{a:g}…{b:g}" for a, b in ((own[0], first - 1), (last + 1, own[1])) if a <= b]
-    return [f"frames {' and '.join(lost)} of '{work.obj.name}' lose IK"] if lost else []
 
 
 def _repeated(work: BakeWork) -> list[str]:

@@ -73,7 +73,7 @@ def test_a_simple_expression_and_mathematics_need_no_scene() -> None:
     obj, target = limb()
     target.driver_add("location", 0).driver.expression = "sum([sin(frame / 7), 0.2])"
     live = recorded(obj, range(1, 11))
-    assert baked(obj).notes == ()
+    assert not any("in the scene itself" in note for note in baked(obj).notes)
     assert_same(live, recorded(obj, range(1, 11)))
 
 

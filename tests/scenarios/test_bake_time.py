@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import bpy
@@ -159,3 +160,76 @@ def test_a_manual_range_of_the_action_is_what_is_baked_and_the_rest_is_said() ->
     assert report.frames == 4
     assert any("frames 1…4 and 9…30 of 'Rig' lose IK" in note for note in report.notes)
     assert set(range(5, 9)) < {key for keys in rigs.keys(obj).values() for key, _ in keys}
+
+
+def sparse(interpolation: str = 'BEZIER') -> bpy.types.Object:
+    """A limb with FK keys far from the frames that are baked, and from what IK shows there."""
+    obj = rigs.l2b()
+    rigs.add_chain_by_properties(obj, "lo", rigs.empty("T", (0.6, -0.4, 1.2)), rigs.empty("P", (0, 3, 0.8)))
+    for frame in (-20, 40):
+        for name in ("up", "lo"):
+            rigs.key_rotation(rigs.bone(obj, name), frame, Quaternion((1, 0.3, 0), 0.02 * frame))
+    rigs.set_interpolation(obj, interpolation)
+    rigs.update()
+    return obj
+
+
+OUTSIDE = [*range(-20, 1), *range(11, 41)]
+
+
+@pytest.mark.parametrize("interpolation", ['BEZIER', 'LINEAR', 'CONSTANT', 'ELASTIC'])
+def test_a_bake_between_keys_far_apart_says_how_far_fk_changes_beside_it(interpolation: str) -> None:
+    obj = sparse(interpolation)
+    rigs.bone(obj, "lo").limb_ik_use_ik = False
+    rigs.update()
+    before = local_at(obj, OUTSIDE)
+    rigs.bone(obj, "lo").limb_ik_use_ik = True
+    rigs.update()
+    (lost, changed) = baked(obj).notes
+    assert lost == "frames -20…0 and 11…40 of 'Rig' lose IK"
+    after = local_at(obj, OUTSIDE)
+    most = max(rigs.local_distance(one, other) for one, other in zip(before, after, strict=True))
+    assert changed == (
+        f"FK of 'Rig' beside the range changes by up to {math.degrees(most):.2g}°, leading to the baked pose: "
+        "key frame 0 and frame 11 before baking to keep it"
+    )
+
+
+def local_at(obj: bpy.types.Object, frames: Any) -> list[dict[str, Quaternion]]:
+    found = []
+    for frame in frames:
+        rigs.frame_set(frame)
+        found.append(rigs.local_rotations(obj))
+    return found
+
+
+def test_fk_that_is_keyed_beside_the_range_stays_and_nothing_is_said_of_it() -> None:
+    obj = sparse()
+    for frame in (0, 11):
+        rigs.frame_set(frame)
+        for name in ("up", "lo"):
+            rigs.bone(obj, name).keyframe_insert("rotation_quaternion")
+        rigs.update()
+    rigs.bone(obj, "lo").limb_ik_use_ik = False
+    rigs.update()
+    before = local_at(obj, OUTSIDE)
+    rigs.bone(obj, "lo").limb_ik_use_ik = True
+    rigs.update()
+    assert baked(obj).notes == ("frames -20…0 and 11…40 of 'Rig' lose IK",)
+    after = local_at(obj, OUTSIDE)
+    assert max(rigs.local_distance(one, other) for one, other in zip(before, after, strict=True)) <= EXACT
+
+
+def test_chains_that_stay_on_lose_nothing_and_an_armature_without_keys_has_the_scenes_range() -> None:
+    obj = rigs.l2b()
+    rigs.add_chain_by_properties(obj, "lo", rigs.empty("T", (0.6, -0.4, 1.2)))
+    rigs.update()
+    bpy.context.scene.frame_end = 20
+    (changed,) = bake(bpy.context, [obj], BakeOptions(1, 10, after='KEEP')).notes
+    assert changed.startswith("FK of 'Rig' beside the range changes by up to ")
+    assert changed.endswith(": key frame 11 before baking to keep it")
+    rigs.bone(obj, "lo").limb_ik_solver = 'NONE'
+    obj.animation_data.action = None
+    rigs.add_chain_by_properties(obj, "lo", bpy.data.objects["T"])
+    rigs.update()
+    assert bake(bpy.context, [obj], BakeOptions(1, 20)).notes == ()
