@@ -55,13 +55,23 @@ def remember(tip: Any, role: str, control: Control | None) -> None:
         tip.property_unset(f"limb_ik_made_{role}")
 
 
-def remember_older(obj: bpy.types.Object, tips: Sequence[Any]) -> None:
-    """Note which controls were made, where an earlier set-up only says that some were."""
-    older = [(tip, role) for tip in tips for role in ROLES if getattr(tip, f"limb_ik_made_{role}")]
+def settle(obj: bpy.types.Object, tips: Sequence[Any]) -> None:
+    """Note which controls were made, where an earlier set-up only says that some were; forget those that are gone."""
+    roles = [(tip, role) for tip in tips for role in ROLES]
+    older = [one for one in roles if getattr(one[0], f"limb_ik_made_{one[1]}")]
+    gone = [one for one in roles if _is_gone(*one)]
     for tip, role in older:
         remember(tip, role, own_control(tip, role))
-    if older:
+    for tip, role in gone:
+        remember(tip, role, None)
+    if older or gone:
         dependency.rebuild(obj)
+
+
+def _is_gone(tip: Any, role: str) -> bool:
+    """Whether a made control was deleted in the viewport after it was replaced: memory alone keeps it in the file."""
+    own = getattr(tip, f"limb_ik_own_{role}")
+    return own not in (None, tip.id_data, getattr(tip, f"limb_ik_{role}")) and not own.users_collection
 
 
 def is_made(armature: bpy.types.Object, control: Control) -> bool:

@@ -35,7 +35,7 @@ def regain(obj: bpy.types.Object, was_set_up: bool) -> None:
     if strangers and not known:
         dependency.rebuild(obj)
     tips = dependency.tips_of(obj) if pasted else tips
-    made.remember_older(obj, tips)
+    made.settle(obj, tips)
     if rest_edits.follow(obj, tips):
         kept.forget(obj)
     kept.keep(obj, tips)

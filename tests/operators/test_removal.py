@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -134,6 +135,21 @@ def test_made_controls_are_known_by_their_new_names() -> None:
     rigs.update()
     by_operator("Rig")
     assert "mine" in obj.pose.bones and not bones(obj)
+
+
+def test_a_made_control_that_was_replaced_and_deleted_leaves_the_file(tmp_path: Path) -> None:
+    _, tip = limb()
+    made = tip.limb_ik_target
+    tip.limb_ik_target = rigs.empty("Prop", (0.5, -0.4, 1.2))
+    rigs.update()
+    with bpy.context.temp_override(selected_objects=[made], active_object=made, object=made):
+        bpy.ops.object.delete()
+    rigs.update()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
+    assert objects() == {"Rig", "Rig_hand_Pole", "Prop"}
+    by_operator("Rig")
+    assert objects() == {"Rig", "Prop"}
 
 
 def test_a_chain_switched_off_and_set_up_anew_by_a_script_keeps_what_it_reaches_for() -> None:
