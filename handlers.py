@@ -159,8 +159,10 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
     if depsgraph.id_type_updated('ACTION'):
         overwritten.forget()
         switches.forget()
+        left = keyed_fk.shown_frame(scene)  # another one where a script just set the frame
         for obj in rigs:
-            keyed_fk.put_fk_into_keys(obj, obj.evaluated_get(depsgraph), frame)
+            for at in {frame, frame if left is None else left}:
+                keyed_fk.put_fk_into_keys(obj, obj.evaluated_get(depsgraph), at)
     with warm_start.allowed(depsgraph):
         write.write(evaluate(depsgraph, rigs, frame, is_fresh=False))
     keyed_fk.note_frame(scene)

@@ -60,6 +60,24 @@ def test_a_script_that_goes_from_frame_to_frame_and_keys_stores_fk(mode: str) ->
         assert fk_angle(obj, frame) == pytest.approx(0.3, abs=EXACT)
 
 
+@pytest.mark.parametrize("mode", ["QUATERNION", "XYZ", "AXIS_ANGLE"])
+@pytest.mark.parametrize("is_keyed_first", [True, False])
+def test_a_key_beside_a_frame_that_is_only_set_holds_fk(mode: str, is_keyed_first: bool) -> None:
+    """A script that inserts a key and sets the frame, in either order, before Blender updates."""
+    obj = limb(mode)
+    rigs.turn(obj, "up", "X", 0.3)
+    rigs.frame_set(0)
+    keyed = 0 if is_keyed_first else 10
+    if is_keyed_first:
+        rigs.bone(obj, "up").keyframe_insert(rigs.rotation_path(rigs.bone(obj, "up")))
+    bpy.context.scene.frame_current = 10
+    if not is_keyed_first:
+        rigs.bone(obj, "up").keyframe_insert(rigs.rotation_path(rigs.bone(obj, "up")))
+    rigs.update()
+    assert fk_angle(obj, keyed) == pytest.approx(0.3, abs=EXACT)
+    assert fk_angle(obj, 20) == pytest.approx(0.3, abs=EXACT)
+
+
 def test_keys_of_a_motion_are_left_alone_on_the_way() -> None:
     obj = limb()
     for frame, angle in ((1, 0.2), (10, 0.5), (20, 0.8)):
