@@ -21,13 +21,14 @@ from ..rig.sampling import sample
 from ..rig.sentences import counted
 from ..rig.session import timeline_frame
 from ..rig.setting_up import setup
-from ..solvers import holding, rows
+from ..solvers import rows
 from ..solvers.arrays import Floats
 from ..solvers.contacts import Span
-from ..solvers.holding import Held, Path
+from ..solvers.holding import Held
 from . import use_ik_keys
-from .contacts import END, Contact, Slide, slides
-from .feet import FootMotion, blend_frames, pinnable
+from .contact_holds import contact_hold, grouped
+from .contacts import Contact, Slide, slides
+from .feet import FootMotion, pinnable
 from .plant_work import HeldContact, LimbKeys, lead_of, limb_keys, turns_of, write
 from .ranges import frames_between
 from .reading_feet import read_feet, read_feet_steps
@@ -35,9 +36,6 @@ from .shared_keys import shared_notes
 from .steps import Steps, at_once
 from .switch_times import is_on_at
 from .use_ik_keys import OnSpan
-
-# Frames between two contacts of one limb that still count as one.
-SAME_CONTACT_GAP = 1.0
 
 
 @dataclass(frozen=True)
@@ -207,43 +205,6 @@ def ready_chains(obj: Any, tips: Sequence[str]) -> list[ChainSetup]:
         if chain.is_muted:
             raise LimbIKError(f"the chain of '{chain.tip}' is muted and can't hold anything")
     return chains
-
-
-def grouped(contacts: Sequence[Contact]) -> list[list[Contact]]:
-    """Contacts of one limb that overlap or follow each other at once, together."""
-    found: list[list[Contact]] = []
-    for one in sorted(contacts, key=lambda c: (c.first, c.last)):
-        if found and one.first <= max(c.last for c in found[-1]) + SAME_CONTACT_GAP:
-            found[-1].append(one)
-        else:
-            found.append([one])
-    return found
-
-
-def path_of_foot(foot: FootMotion) -> Path:
-    """The motion as the mathematics of holding takes it."""
-    return Path(foot.ends, foot.turns, foot.roots, foot.reaches, foot.toes)
-
-
-def contact_hold(context: Any, foot: FootMotion, group: Sequence[Contact]) -> HeldContact:
-    """How a limb is held over contacts that overlap or follow each other at once."""
-    window, rests = spans_in(foot, group)
-    blend = blend_frames(context, foot.chain)
-    keeps = foot.chain.end_rotation == 'TARGET'
-    return HeldContact(window, holding.hold(path_of_foot(foot), window, rests, blend, keeps_turn=keeps))
-
-
-def spans_in(foot: FootMotion, group: Sequence[Contact]) -> tuple[Span, list[Span]]:
-    """The whole contact and the rests of the ankle in it, as indices; rests that overlap are one."""
-    window = Span(foot.index(min(one.first for one in group)), foot.index(max(one.last for one in group)))
-    rests: list[Span] = []
-    for one in (c for c in group if c.part == END):
-        span = Span(foot.index(one.first), foot.index(one.last))
-        if rests and span.first <= rests[-1].last + 1:
-            rests[-1] = Span(rests[-1].first, max(rests[-1].last, span.last))
-        else:
-            rests.append(span)
-    return window, rests
 
 
 def _pinned(foot: FootMotion, at: int, carriers: Floats | None) -> Held:

@@ -15,7 +15,8 @@ from ..rig.errors import LimbIKError
 from ..solvers import grounding, rows
 from ..solvers.arrays import Floats
 from ..solvers.holding import Held
-from . import contacts, plant_work, planting
+from . import contacts, plant_work
+from .contact_holds import contact_hold, grouped
 from .contacts import Contact
 from .feet import FootMotion, up_axis
 from .terrain import Terrain, Walker
@@ -98,8 +99,8 @@ def stand(
         floor: height of the floor that the motion was made on, world units.
         amount: 0 leaves the foot level, 1 turns it to the slope.
     """
-    groups = planting.grouped([one for one in found if one.tip == foot.tip])
-    holds = [planting.contact_hold(context, foot, group) for group in groups]
+    groups = grouped([one for one in found if one.tip == foot.tip])
+    holds = [contact_hold(context, foot, group) for group in groups]
     lead = plant_work.lead_of(context, foot.chain)
     flat = plant_work.whole_path(foot, holds, lead) if holds else Held(foot.ends, foot.turns)
     walker = Walker(foot, flat, terrain, floor, [hold.window for hold in holds])
