@@ -52,7 +52,7 @@ def still_used(controls: Collection[Control], *, by_chains: bool = True) -> dict
 def _uses_of_objects(objects: set[bpy.types.Object], by_chains: bool) -> Iterator[Use]:
     users = bpy.data.user_map(subset=cast(Any, objects)) if objects else {}
     for obj in objects:
-        for user in users[obj]:
+        for user in sorted(users[obj], key=lambda one: one.name):
             if isinstance(user, bpy.types.Scene):
                 if obj in (user.camera, *(marker.camera for marker in user.timeline_markers)):
                     yield (obj, ""), None, f"'{user.name}'"
