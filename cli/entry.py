@@ -7,14 +7,14 @@ to stderr; 0 is done, 1 the work failed, 2 usage, 130 and 143 stopped. Must not 
 from __future__ import annotations
 
 import argparse
-import atexit
+import errno
 import json
 import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn, TypeAlias
+from typing import Any, TypeAlias
 
 import bpy
 
@@ -23,9 +23,11 @@ from ..bake.motion import MOTIONS
 from ..bake.plan import AFTER
 from ..demos import scenes, stairs, walk
 from ..files.opening import READABLE, WRITABLE
-from ..files.quiet import show_chatter, stdout_to_stderr
+from ..files.quiet import give_up_stdout, make_usable, show_chatter, stdout_to_stderr
 from ..rig.errors import LimbIKError
-from . import bake, combinations, guard, plant, progress, setup, stopping, values
+from . import bake, combinations, guard, jobs, plant, progress, setup, stopping, values
+from .children import end_with_parent
+from .leaving import leave
 from .version import PROGRAM, VERSION
 
 LOG = logging.getLogger(__name__)
@@ -48,13 +50,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status: 0 done, 1 the work failed, 2 usage.
     """
-    if argv is None:
-        return _leave(command(sys.argv[1:]))
-    return _run(list(argv))
+    if argv is not None:
+        return _run(list(argv))
+    status = FAILED
+    try:
+        status = command(sys.argv[1:])
+    except Exception:  # as below: else Blender's own clean-up, which may hang, would be the end of it
+        LOG.exception("%s: unexpected error", PROGRAM)
+    finally:
+        leave(status)
 
 
 def command(argv: Sequence[str]) -> int:
     """Runs one command, in a process of its own where Blender's importers could bring this one down."""
+    make_usable()
+    if jobs.CHILD_VARIABLE in os.environ:
+        end_with_parent()
     with stopping.on_signals():
         return guard.run(argv) if guard.is_needed(argv) else _run(list(argv))
 
@@ -85,11 +96,25 @@ def _said(text: str) -> bool:
     """Print a result; False where who reads it has gone, as ``| head`` does."""
     try:
         if text:
-            print(text, flush=True)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python's own flush at exit would fail, too
+            _print(text)
+    except OSError as problem:
+        give_up_stdout()
+        if not isinstance(problem, BrokenPipeError):
+            reason = "stdout is closed" if problem.errno == errno.EBADF else problem.strerror
+            print(f"{PROGRAM}: the result can't be printed: {reason}", file=sys.stderr)
         return False
     return True
+
+
+def _print(text: str) -> None:
+    """Names of files as they are on the disk, and what the output has no letters for as its number."""
+    stdout: Any = sys.stdout
+    try:
+        text.encode(stdout.encoding, "surrogateescape")
+        stdout.reconfigure(errors="surrogateescape")
+    except UnicodeEncodeError:
+        stdout.reconfigure(errors="backslashreplace")
+    print(text, flush=True)
 
 
 def _register_where_needed() -> None:
@@ -97,14 +122,6 @@ def _register_where_needed() -> None:
     if hasattr(bpy.types.PoseBone, "limb_ik_solver"):
         return
     sys.modules[__name__.rsplit(".", 2)[0]].register()
-
-
-def _leave(status: int) -> NoReturn:
-    """Ends the process without Blender's own clean-up, which hangs in 4.5 after a Python driver failed."""
-    atexit._run_exitfuncs()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(status)
 
 
 def _joined_frames(words: list[str]) -> list[str]:

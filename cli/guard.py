@@ -1,7 +1,7 @@
 """A process of its own for what reads or writes other formats than .blend: a crash in there becomes a sentence.
 
 Blender's importers and exporters can bring the whole process down. The command then
-runs in a child that has this process's stdin, stdout and stderr (0.4 s of processor
+runs in a child that has this process's stdout and stderr (0.4 s of processor
 time for its start). Must not know what the command does.
 """
 
@@ -15,6 +15,7 @@ from pathlib import Path
 
 from ..files import formats
 from . import jobs, stopping
+from .children import lifeline
 from .version import PROGRAM
 
 # Seconds: the child may have children itself, which it ends first.
@@ -34,7 +35,15 @@ def _is_foreign(word: str) -> bool:
 
 def run(words: Sequence[str]) -> int:
     """Runs a command in a child; its exit status, 1 where it crashed, with a sentence on stderr. Stopped with us."""
-    child = subprocess.Popen([*jobs.child_program(), *words], env=jobs.child_environment())
+    with lifeline() as stdin:
+        # What it shall write to may be an open file of ours, as /dev/fd/63 of a shell is.
+        child = subprocess.Popen(
+            [*jobs.child_program(), *words], stdin=stdin, close_fds=os.name == "nt", env=jobs.child_environment()
+        )
+        return _ended(child, words)
+
+
+def _ended(child: subprocess.Popen[bytes], words: Sequence[str]) -> int:
     try:
         with stopping.waiting():
             status = child.wait()

@@ -11,15 +11,14 @@ import os
 import signal
 import subprocess
 import time
-import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any, cast
+from typing import Any
 
-from ..files.opening import remove_unfinished
 from ..files.quiet import STDERR_FD
+from . import leaving
 from .version import PROGRAM
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -111,8 +110,7 @@ def _on_signal(number: int, _frame: FrameType | None) -> None:
     if _State.is_waiting:
         raise Stopped(SIGNAL_STATUS + number)
     try:
-        remove_unfinished()
-        cast(Any, weakref.finalize)._exitfunc()  # removes temporary folders, and leaves Blender alone
+        leaving.clean()
         wiped = WIPED if os.isatty(_State.stderr) else ""
         os.write(_State.stderr, f"{wiped}{PROGRAM}: {_sentence()}\n".encode())
     finally:

@@ -33,6 +33,8 @@ READABLE = (BLEND, *formats.READERS)
 WRITABLE = (BLEND, *formats.WRITERS)
 # Files and folders that are being written, beside where they will be.
 _unfinished: set[Path] = set()
+# What is done when a file is whole, before it is moved into place.
+before_moving: list[Callable[[], object]] = []
 
 
 def open_file(path: Path, *, trust: bool = False) -> None:
@@ -217,6 +219,8 @@ def _moved_into_place(final: Path) -> Iterator[Path]:
     _unfinished.update((temporary, workplace))
     try:
         yield temporary
+        for wait in before_moving:
+            wait()
         for companion in sorted(workplace.iterdir()):
             if companion != temporary:
                 os.replace(companion, final.parent / companion.name)

@@ -8,14 +8,60 @@ file by then.
 from __future__ import annotations
 
 import ctypes
+import io
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from typing import Any
 
-STDOUT_FD, STDERR_FD = 1, 2
+STDIN_FD, STDOUT_FD, STDERR_FD = 0, 1, 2
 
 _chatter = {"shown": False}
+
+
+class _Unfailing(io.FileIO):
+    """Where what can't be written is lost: stderr is the last place to say anything."""
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except OSError:
+            return len(data)
+
+
+def make_usable() -> None:
+    """Gives a process of ours all three streams, whatever it was started with.
+
+    Of what was closed Python has None, and the next file that is opened would take its place. What stands in for
+    stdout can't be written to, so that a result which nobody gets is noticed. Stderr never fails from here on.
+    """
+    for fd, mode in ((STDIN_FD, os.O_RDONLY), (STDOUT_FD, os.O_RDONLY), (STDERR_FD, os.O_WRONLY)):
+        _open_if_closed(fd, mode)
+    if not sys.stdout:
+        sys.stdout = io.TextIOWrapper(io.BufferedWriter(io.FileIO(STDOUT_FD, "w", closefd=False)), "utf-8")
+    encoding = sys.stderr.encoding if sys.stderr else "utf-8"
+    raw = io.BufferedWriter(_Unfailing(STDERR_FD, "w", closefd=False))
+    sys.stderr = io.TextIOWrapper(raw, encoding, errors="backslashreplace", line_buffering=True)
+
+
+def _open_if_closed(fd: int, mode: int) -> None:
+    try:
+        os.fstat(fd)
+    except OSError:
+        nowhere = os.open(os.devnull, mode)
+        os.dup2(nowhere, fd)  # children inherit it
+        if nowhere != fd:
+            os.close(nowhere)
+        else:
+            os.set_inheritable(fd, True)
+
+
+def give_up_stdout() -> None:
+    """What was not written, and never can be, goes nowhere: flushing it would fail again, at the latest at the end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 def show_chatter(shown: bool) -> None:
