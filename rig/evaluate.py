@@ -15,7 +15,8 @@ import bpy
 from mathutils import Matrix
 
 from ..solvers.chain import Status
-from . import dependency, hanging, marks, order, readouts, solve_chain
+from . import dependency, marks, order, readouts, solve_chain
+from .carried import Carrier, fixed_for
 from .chains import ChainSetup, setup_of
 from .crowd import solving as crowd
 from .crowd.turn import Together
@@ -25,7 +26,6 @@ from .session import armature_data, object_at, object_settings, pose_bones
 
 __all__ = ["Evaluation", "Rig", "evaluate"]
 
-IDENTITY = Matrix()
 IN_EDIT_MODE = "armature is in edit mode"
 IN_REST_POSITION = "armature is in rest position"
 OTHER_BONES = "armature has other bones since the last update"
@@ -50,8 +50,11 @@ class Evaluation:
     words: Words | None = None
     objects: dict[marks.Key, bpy.types.Object] = field(default_factory=dict)
     together: Together | None = None
-    _carrying: set[marks.Key] = field(default_factory=set)
     _has_noted: bool = False
+
+    def __post_init__(self) -> None:
+        """Nothing is solved yet."""
+        self.carrier = Carrier(self.depsgraph, self.rigs)
 
     @property
     def readouts(self) -> dict[tuple[marks.Key, str], readouts.Readout]:
@@ -80,70 +83,14 @@ class Evaluation:
 
     def world(self, obj: bpy.types.Object) -> Matrix:
         """World matrix of an object, carried along by the solved bones it hangs on (rigidly, at any depth)."""
-        evaluated = obj.evaluated_get(self.depsgraph)
-        matrix, parent = evaluated.matrix_world, obj.parent
-        parent_bone = obj.parent_bone if obj.parent_type == 'BONE' else ""
-        moved = None if parent is None else self._carry(parent, parent_bone)
-        if len(obj.constraints) and (constraint := hanging.carrying(evaluated)) is not None:
-            return self._held(constraint, matrix, moved)
-        return matrix if moved is None else moved @ matrix
-
-    def _held(self, constraint: Any, before: Matrix, by_parent: Matrix | None) -> Matrix:
-        """World matrix of what one constraint holds rigidly: as evaluated, and how its parent alone moved it."""
-        hold = next(hanging.holds_by(constraint))
-        moved = self._carry(hold.obj, hold.bone)
-        if moved is None and by_parent is None:
-            return before
-        if constraint.type == 'COPY_TRANSFORMS':
-            return before if moved is None else moved @ before
-        if constraint.type == 'COPY_LOCATION':
-            place = before.translation if moved is None else moved @ before.translation
-            turned = before if by_parent is None else by_parent @ before
-            return Matrix.Translation(place - turned.translation) @ turned
-        return self._multiplied(constraint, hold, moved or IDENTITY, by_parent or IDENTITY) @ before
-
-    def _multiplied(self, constraint: Any, hold: hanging.Hold, moved: Matrix, by_parent: Matrix) -> Matrix:
-        """How an object moved whose parent's matrix a constraint multiplies, where solving moved both.
-
-        The constraint's factor C is applied last, so the parent's move goes inside: C_new · by_parent · C_old⁻¹.
-        """
-        target = hold.obj.evaluated_get(self.depsgraph)
-        bone = pose_bones(target).get(hold.bone) if hold.bone and target.pose is not None else None
-        world = target.matrix_world if bone is None else target.matrix_world @ bone.matrix
-        rest = None if bone is None else bone.bone.matrix_local
-        factor = hanging.frame_of(constraint, world, rest, target.matrix_world)
-        if factor is None:
-            return moved @ by_parent
-        after = moved @ factor
-        if constraint.type == 'ARMATURE' and (carried := self._carry(hold.obj, "")) is not None:
-            after = after @ carried.inverted_safe()
-        return after @ by_parent @ factor.inverted_safe()
-
-    def _carry(self, obj: bpy.types.Object, bone_name: str) -> Matrix | None:
-        """World matrix by which solving moved what hangs on an object or a bone of it; None where it moved nothing."""
-        before, key = obj.evaluated_get(self.depsgraph).matrix_world, marks.key_of(obj)
-        if key in self._carrying:
-            return None  # constraints in a circle, which Blender allows
-        self._carrying.add(key)
-        try:
-            after = self.world(obj)
-        finally:
-            self._carrying.discard(key)
-        rig = self.rigs.get(key) if bone_name else None
-        bone = rig.setup.index.get(bone_name, -1) if rig else -1
-        if rig is not None and bone >= 0 and rig.state.new(bone) is not rig.state.old(bone):
-            return after @ rig.state.new(bone) @ rig.state.old(bone).inverted_safe() @ before.inverted_safe()
-        return None if after is before or after == before else after @ before.inverted_safe()
+        return self.carrier.world(obj)
 
     def bone_world(self, obj: bpy.types.Object, bone_name: str) -> Matrix:
         """World matrix of a bone of any armature, with the bones that were solved before."""
-        rig = self.rigs.get(marks.key_of(obj))
-        if rig is not None:
-            return self.world(obj) @ rig.state.new(rig.setup.index[bone_name])
-        bone = pose_bones(obj.evaluated_get(self.depsgraph)).get(bone_name)
-        if bone is None:
+        found = self.carrier.bone_world(obj, bone_name)
+        if found is None:
             raise GoneError(bone_name)
-        return self.world(obj) @ cast(Matrix, bone.matrix)
+        return found
 
     def linked_world(self, link: tuple[marks.Key, str]) -> Matrix:
         """World matrix of a target or pole."""
@@ -258,12 +205,15 @@ def _solve(run: Evaluation, rig: Rig, chain: ChainSetup) -> None:
 
 
 def _solved(run: Evaluation, rig: Rig, chain: ChainSetup) -> readouts.Readout:
+    run.carrier.fixed = fixed_for(rig, chain)
     try:
         return solve_chain.solve(run, rig, chain)
     except GoneError as error:
         if not run.is_read_anew:
             raise
         return readouts.Readout(Status.INVALID, message=f"'{error}' isn't there any more")
+    finally:
+        run.carrier.fixed = frozenset()
 
 
 def _held(rig: Rig, chain: ChainSetup) -> str:

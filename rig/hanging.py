@@ -127,19 +127,29 @@ def holds_above(obj: Any) -> Iterator[Hold]:
     yield from holds_of(obj)
 
 
-def all_above(obj: bpy.types.Object) -> list[bpy.types.Object]:
-    """An object and everything it hangs on, at any depth; by constraints without influence, too, which may get some."""
-    found = [obj]
-    for one in found:
-        found += [above for above in _linked(one) if above not in found]
+def links_above(obj: bpy.types.Object, bone_name: str = "") -> list[tuple[bpy.types.Object, str]]:
+    """An object or a bone and everything it hangs on, at any depth; by constraints without influence, too.
+
+    Those may get some. Bones of an armature are named where something hangs on them.
+    """
+    found = [(obj, bone_name)]
+    for one, name in found:
+        found += [link for link in _linked(one, name) if link not in found]
     return found
 
 
-def _linked(obj: bpy.types.Object) -> Iterator[bpy.types.Object]:
+def all_above(obj: bpy.types.Object, bone_name: str = "") -> list[bpy.types.Object]:
+    """The objects of ``links_above``."""
+    return list(dict.fromkeys(one for one, _ in links_above(obj, bone_name)))
+
+
+def _linked(obj: bpy.types.Object, bone_name: str) -> Iterator[tuple[bpy.types.Object, str]]:
     if obj.parent is not None:
-        yield obj.parent
-    for constraint in obj.constraints if len(obj.constraints) else ():
-        yield from (target for target, _ in _targets(constraint))
+        yield obj.parent, obj.parent_bone if obj.parent_type == 'BONE' else ""
+    bone = obj.pose.bones.get(bone_name) if bone_name and obj.pose is not None else None
+    for owner in (obj, *([bone, *bone.parent_recursive] if bone is not None else ())):
+        for constraint in owner.constraints if len(owner.constraints) else ():
+            yield from _targets(constraint)
 
 
 def shapes_above(obj: bpy.types.Object) -> Iterator[tuple[bpy.types.Object, str]]:

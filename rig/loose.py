@@ -12,7 +12,7 @@ from typing import Any
 
 import bpy
 
-from . import channels, constrained, dependency, hanging, marks
+from . import channels, constrained, dependency, hanging, marks, named_links
 from .data_paths import split_bone_path
 
 
@@ -22,6 +22,7 @@ class Loose:
 
     ``key``, ``bone``: an armature's and the name of its bone; None for any that shape something.
     ``owner``, ``constraint``: what has the constraint that looks, and its name; empty where it is none.
+    ``may_be_carried``: nothing is to be said where the constraint is rigid.
     """
 
     key: marks.Key
@@ -29,6 +30,7 @@ class Loose:
     text: str
     owner: marks.Link | None = None
     constraint: str = ""
+    may_be_carried: bool = False
 
 
 def loose_of(tip: Any, chain_bones: list[Any]) -> tuple[Loose, ...]:
@@ -38,17 +40,14 @@ def loose_of(tip: Any, chain_bones: list[Any]) -> tuple[Loose, ...]:
         tip: the chain's tip, an original pose bone.
         chain_bones: the chain's pose bones, root first.
     """
-    bones = [*chain_bones, *chain_bones[0].parent_recursive]
-    objects = hanging.all_above(tip.id_data)
+    own = [*chain_bones, *chain_bones[0].parent_recursive]
+    links = hanging.links_above(tip.id_data)
     for role in ("target", "pole"):
-        linked = getattr(tip, f"limb_ik_{role}")
-        if linked is None:
-            continue
-        objects += hanging.all_above(linked)
-        bone = linked.pose.bones.get(getattr(tip, f"limb_ik_{role}_bone")) if linked.pose is not None else None
-        bones += [bone, *bone.parent_recursive] if bone is not None else []
-    objects = list(dict.fromkeys(objects))
-    found = [loose for bone in bones if len(bone.constraints) for loose in _of_constraints(bone)]
+        linked, bone_name = named_links.place_of(tip, role)
+        links += hanging.links_above(linked, bone_name) if linked is not None else []
+    objects = list(dict.fromkeys(obj for obj, _ in links))
+    bones = list(dict.fromkeys([*own, *(bone for link in links for bone in _line_of(*link))]))
+    found = [loose for bone in bones if len(bone.constraints) for loose in _of_constraints(bone, bone not in own)]
     found += [
         loose for obj in objects for loose in _of_drivers(obj, {bone.name for bone in bones if bone.id_data == obj})
     ]
@@ -56,13 +55,18 @@ def loose_of(tip: Any, chain_bones: list[Any]) -> tuple[Loose, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _of_constraints(bone: Any) -> Iterator[Loose]:
+def _line_of(obj: bpy.types.Object, bone_name: str) -> list[Any]:
+    bone: Any = obj.pose.bones.get(bone_name) if bone_name and obj.pose is not None else None
+    return [] if bone is None else [bone, *bone.parent_recursive]
+
+
+def _of_constraints(bone: Any, may_be_carried: bool) -> Iterator[Loose]:
     owner = marks.key_of(bone.id_data), bone.name
     for constraint in bone.constraints:
         if constrained.acts(constraint) or _may_act(constraint):
             text = _text(f"'{bone.name}'", f"constraint '{constraint.name}'")
             for hold in hanging.holds_by(constraint):
-                yield Loose(marks.key_of(hold.obj), hold.bone, text, owner, constraint.name)
+                yield Loose(marks.key_of(hold.obj), hold.bone, text, owner, constraint.name, may_be_carried)
 
 
 def _may_act(constraint: Any) -> bool:

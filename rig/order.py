@@ -15,6 +15,7 @@ import bpy
 
 from . import constrained, hanging, marks
 from .bone_rows import line_above
+from .carried import carrying_bone, fixed_for
 from .chains import ChainSetup, RigSetup
 from .loose import Loose
 from .session import pose_bones
@@ -75,32 +76,29 @@ def _waits_for(run: Evaluation, rig: Rig, chain: ChainSetup, node: Node, owners:
     root_parent = rig.setup.parents[chain.bones[0]]
     if root_parent >= 0:
         found.update(_turning(rig.setup, node[0], root_parent, owners))
-    found.update(_above_object(run, rig.obj, owners))
-    for link in (chain.target_key, chain.pole_key):
-        if link is not None:
-            found.update(_above_link(run, link, owners))
+    fixed = fixed_for(rig, chain)
+    for link in ((node[0], ""), chain.target_key, chain.pole_key):
+        for obj, bone_name in _links_now(run, link, fixed) if link is not None else ():
+            found.update(_turning_hold(run, marks.key_of(obj), bone_name, owners))
     return found
 
 
-def _above_link(run: Evaluation, link: marks.Link, owners: dict[Bone, Node]) -> Iterator[Node]:
-    key, bone_name = link
-    rig = run.rigs.get(key)
-    if rig is not None and bone_name:
-        yield from _turning(rig.setup, key, rig.setup.index[bone_name], owners)
-    yield from _above_object(run, run.object_of(key), owners)
+def _links_now(run: Evaluation, link: marks.Link, fixed: frozenset[marks.Link]) -> list[tuple[bpy.types.Object, str]]:
+    """An object or a bone, and what it hangs on at this moment through parents and what is carried, at any depth."""
+    found = [(run.object_of(link[0]), link[1])]
+    for one, name in found:
+        evaluated, key = one.evaluated_get(run.depsgraph), marks.key_of(one)
+        holds = list(hanging.holds_above(evaluated))
+        for bone in _line_of(evaluated, name):
+            if len(bone.constraints) and (key, bone.name) not in fixed and carrying_bone(bone) is not None:
+                holds += hanging.holds_of(bone)
+        found += [link for link in ((hold.obj, hold.bone) for hold in holds) if link not in found]
+    return found
 
 
-def _above_object(run: Evaluation, obj: bpy.types.Object, owners: dict[Bone, Node]) -> Iterator[Node]:
-    """The chains that turn bones on which an object hangs, through parents and constraints at any depth."""
-    waiting, seen = [obj], set()
-    while waiting:
-        obj = waiting.pop()
-        if obj.name in seen:
-            continue
-        seen.add(obj.name)
-        for hold in _holds_now(run, obj):
-            yield from _turning_hold(run, marks.key_of(hold.obj), hold.bone, owners)
-            waiting.append(hold.obj)
+def _line_of(evaluated: bpy.types.Object, bone_name: str) -> list[Any]:
+    bone: Any = pose_bones(evaluated).get(bone_name) if bone_name and evaluated.pose is not None else None
+    return [] if bone is None else [bone, *bone.parent_recursive]
 
 
 def _loose_note(run: Evaluation, chain: ChainSetup, owners: dict[Bone, Node]) -> str:
@@ -109,25 +107,13 @@ def _loose_note(run: Evaluation, chain: ChainSetup, owners: dict[Bone, Node]) ->
         if _acts(run, loose) and any(_turning_loose(run, loose, owners)):
             return loose.text
     for role, link in (("target", chain.target_key), ("pole", chain.pole_key)):
-        above = _above_acting(run, run.object_of(link[0])) if link else ()
-        for evaluated in (one for one in above if len(one.constraints)):
+        above = dict.fromkeys(one for one, _ in _links_now(run, link, frozenset())) if link else ()
+        for evaluated in (one.evaluated_get(run.depsgraph) for one in above if len(one.constraints)):
             for hold in _not_carried(evaluated):
                 if any(_turning_hold(run, marks.key_of(hold.obj), hold.bone, owners)):
                     what = f"{role} '{evaluated.name}' follows solved bones through '{hold.name}'"
                     return f"{what}, which shows them unsolved"
     return ""
-
-
-def _above_acting(run: Evaluation, obj: bpy.types.Object) -> list[bpy.types.Object]:
-    """An object and what it hangs on at this moment, evaluated."""
-    found = [obj]
-    for one in found:
-        found += [hold.obj for hold in _holds_now(run, one) if hold.obj not in found]
-    return [one.evaluated_get(run.depsgraph) for one in found]
-
-
-def _holds_now(run: Evaluation, obj: bpy.types.Object) -> list[hanging.Hold]:
-    return list(hanging.holds_above(obj.evaluated_get(run.depsgraph)))
 
 
 def _not_carried(evaluated: bpy.types.Object) -> Iterator[hanging.Hold]:
@@ -143,7 +129,7 @@ def _not_carried(evaluated: bpy.types.Object) -> Iterator[hanging.Hold]:
 
 
 def _acts(run: Evaluation, loose: Loose) -> bool:
-    """Whether a constraint that looks at bones acts at this moment; what is no constraint always does."""
+    """Whether what looks at bones shows them unsolved at this moment: a constraint may not act, or be carried."""
     if loose.owner is None:
         return True
     key, bone_name = loose.owner
@@ -151,7 +137,9 @@ def _acts(run: Evaluation, loose: Loose) -> bool:
     if bone_name:
         owner = pose_bones(owner).get(bone_name)
     constraint = owner.constraints.get(loose.constraint) if owner is not None else None
-    return constraint is None or constrained.acts(constraint)
+    if constraint is None:
+        return True
+    return constrained.acts(constraint) and not (loose.may_be_carried and carrying_bone(owner) is not None)
 
 
 def _turning_loose(run: Evaluation, loose: Loose, owners: dict[Bone, Node]) -> Iterator[Node]:

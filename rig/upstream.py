@@ -13,7 +13,7 @@ import bpy
 
 from . import hanging, marks
 from .bone_rows import tips_of
-from .named_links import EVALUATED
+from .named_links import EVALUATED, place_of
 
 # By session number of a rig those of the armature objects that it hangs on, itself left out.
 _above: dict[int, frozenset[int]] = {}
@@ -62,9 +62,9 @@ def _known_above(obj: bpy.types.Object) -> frozenset[int]:
 
 
 def _directly_above(obj: bpy.types.Object) -> list[bpy.types.Object]:
-    linked = [getattr(tip, f"limb_ik_{role}") for tip in tips_of(obj) for role in EVALUATED]
-    tops = dict.fromkeys([obj, *(one for one in linked if one is not None)])
-    found = dict.fromkeys(one for top in tops for one in hanging.all_above(top))
+    linked = [place_of(tip, role) for tip in tips_of(obj) for role in EVALUATED]
+    tops = dict.fromkeys([(obj, ""), *((one, bone_name) for one, bone_name in linked if one is not None)])
+    found = dict.fromkeys(one for top in tops for one in hanging.all_above(*top))
     return [one for one in found if one.type == 'ARMATURE' and one != obj]
 
 

@@ -231,3 +231,114 @@ def test_a_muted_constraint_above_a_chain_leaves_it_plain_unless_that_is_keyed()
     constraint.mute = False
     rigs.frame_set(4)
     assert UNSOLVED in rigs.bone(obj, "lo").limb_ik_message
+
+
+def two_arms() -> bpy.types.Object:
+    """Two arms, a prop for both hands with a grip below it, and a strap that hangs on the grip."""
+    bones = []
+    for side, x in (("R", 0.0), ("L", 0.6)):
+        joints = [(x, 0, 0), (x, 0.6, 0.8), (x, 0, 1.6), (x, 0, 1.9)]
+        for number, (part, above) in enumerate((("up", ""), ("lo", "up"), ("hand", "lo"))):
+            parent = f"{above}.{side}" if above else ""
+            bones.append(rigs.BoneSpec(f"{part}.{side}", joints[number], joints[number + 1], parent))
+    bones += [
+        rigs.BoneSpec("prop", (0, 0, 1.6), (0.3, 0, 1.6)),
+        rigs.BoneSpec("grip", (0.2, 0, 1.6), (0.3, 0, 1.6), "prop"),
+        rigs.BoneSpec("strap", (0.3, 0.1, 1.6), (0.3, 0.1, 1.5)),
+    ]
+    obj = rigs.build(bones)
+    target = rigs.empty("T")
+    rigs.key_location(target, 1, (0.3, -0.4, 1.1))
+    rigs.key_location(target, 10, (0.1, -0.6, 0.9))
+    rigs.add_chain_by_properties(obj, "lo.R", target, end_bone="hand.R")
+    return obj
+
+
+def hold_prop(obj: Any, kind: str, holder: Any, bone: str = "prop", by: str = "hand.R") -> Any:
+    constraint = held(rigs.bone(obj, bone), kind, holder, by)
+    if kind == "CHILD_OF":
+        constraint.inverse_matrix = at_rest_inverse(holder, by)
+    return constraint
+
+
+RIGID = ["CHILD_OF", "COPY_TRANSFORMS", "COPY_LOCATION", "ARMATURE"]
+
+
+def left_misses(obj: Any, goal: Any) -> float:
+    return (rigs.evaluated_pose(obj)["hand.L"].head - goal).length
+
+
+@pytest.mark.parametrize("kind", RIGID)
+@pytest.mark.parametrize("bone", ["prop", "grip", "strap"])
+def test_the_other_hand_reaches_for_a_prop_bone_that_the_solved_hand_holds(kind: str, bone: str) -> None:
+    obj = two_arms()
+    hold_prop(obj, kind, obj)
+    if bone == "strap":
+        hold_prop(obj, "COPY_LOCATION", obj, "strap", "grip")
+    tip: Any = rigs.add_chain_by_properties(obj, "lo.L", obj, target_bone=bone, end_bone="hand.L")
+    rigs.update()
+    for frame in (1, 6, 10):
+        rigs.frame_set(frame)
+        assert left_misses(obj, rigs.evaluated_pose(obj)[bone].head) <= ON_TARGET
+        assert tip.limb_ik_message == ""
+    bpy.data.objects["T"].location = (0.2, -0.5, 1.0)
+    rigs.update()
+    assert left_misses(obj, rigs.evaluated_pose(obj)[bone].head) <= ON_TARGET
+
+
+@pytest.mark.parametrize("kind", RIGID)
+@pytest.mark.parametrize("is_object", [False, True])
+def test_the_other_hand_reaches_for_an_armature_whose_bone_the_solved_hand_holds(kind: str, is_object: bool) -> None:
+    obj = two_arms()
+    sword = rigs.l2b("Sword", root=True, location=(0.1, 0.1, 1.0), scale=0.1)
+    hold_prop(sword, kind, obj, "root")
+    bone = "up" if kind == "COPY_TRANSFORMS" else "lo"  # that makes the sword as large as the hand
+    if is_object:
+        target = rigs.empty("Grip", (0.1, -0.4, 0))
+        target.parent, target.parent_type, target.parent_bone = sword, "BONE", "root"
+        tip: Any = rigs.add_chain_by_properties(obj, "lo.L", target, end_bone="hand.L")
+    else:
+        tip = rigs.add_chain_by_properties(obj, "lo.L", sword, target_bone=bone, end_bone="hand.L")
+
+    def misses() -> float:
+        place = rigs.world_position(bpy.data.objects["Grip"]) if is_object else None
+        return left_misses(obj, place or rigs.evaluated_pose(sword)[bone].head)
+
+    rigs.update()
+    for frame in (1, 6, 10):
+        rigs.frame_set(frame)
+        assert misses() <= ON_TARGET
+        assert tip.limb_ik_message == ""
+    bpy.data.objects["T"].location = (0.2, -0.5, 1.0)
+    rigs.update()
+    assert misses() <= ON_TARGET
+
+
+def test_a_prop_bone_that_is_held_by_half_or_twice_is_named() -> None:
+    obj = two_arms()
+    constraint = hold_prop(obj, "CHILD_OF", obj)
+    tip: Any = rigs.add_chain_by_properties(obj, "lo.L", obj, target_bone="grip", end_bone="hand.L")
+    rigs.frame_set(2)
+    assert tip.limb_ik_message == ""
+    constraint.influence = 0.5
+    obj.update_tag()
+    rigs.frame_set(3)
+    assert tip.limb_ik_message == f"'prop' follows solved bones through constraint 'Child Of', {UNSOLVED}"
+    constraint.influence = 1.0
+    hold_prop(obj, "COPY_ROTATION", obj)
+    rigs.frame_set(4)
+    assert UNSOLVED in tip.limb_ik_message
+
+
+@pytest.mark.parametrize("kind", ["CHILD_OF", "COPY_LOCATION"])
+def test_chain_and_target_below_a_bone_that_is_held_stay_together_and_are_named(kind: str) -> None:
+    upper = upper_rig()
+    goal = rigs.BoneSpec("goal", (0.3, -0.3, 1.2), (0.3, -0.3, 1.4), "root")
+    obj = rigs.build([*rigs.with_root(rigs.RIGS["L2B"]), goal], "A")
+    hold_prop(obj, kind, upper, "root", "hand")
+    tip: Any = rigs.add_chain_by_properties(obj, "lo", obj, target_bone="goal")
+    for frame in FRAMES:
+        rigs.frame_set(frame)
+        pose = rigs.evaluated_pose(obj)
+        assert (pose["lo"].tail - pose["goal"].head).length <= ON_TARGET
+        assert UNSOLVED in tip.limb_ik_message
