@@ -145,7 +145,6 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
     if not updates.may_matter(depsgraph):
         return
     edits.note()
-    staying.forget()
     if live_pause.is_paused():
         return
     simulations.forget()

@@ -228,9 +228,11 @@ def restore(obj: bpy.types.Object) -> bool:
     touched.add(obj.session_uid)
     is_quaternion = not (stores.numbers[stored] != MODE_NUMBERS['QUATERNION']).any()
     is_quaternion = is_quaternion and not _integers(bones, "rotation_mode")[stored].any()
-    is_quaternion = is_quaternion and obj.override_library is None  # bulk writes may be lost there, see raw_pose
+    is_override = obj.override_library is not None  # bulk writes may be lost there, see raw_pose
     has_changed = (
-        _restore_quaternions(bones, stored, stores) if is_quaternion else _restore_each(bones, stored.tolist())
+        _restore_quaternions(bones, stored, stores)
+        if is_quaternion and not is_override
+        else _restore_each(bones, stored.tolist(), is_override)
     )
     for number in stored.tolist():
         bones[number].limb_ik_store[0] = 0.0
@@ -259,13 +261,22 @@ def read_quads(bones: Any, name: str) -> NDArray[np.float32]:
     return found
 
 
-def _restore_each(bones: Any, stored: list[int]) -> bool:
-    has_changed = False
+def _restore_each(bones: Any, stored: list[int], is_override: bool) -> bool:
+    """In bulk, too, but for overrides: what is set on one bone is an edit of the armature for Blender's graph."""
+    wanted: dict[str, dict[int, Raw]] = {}
     for number in stored:
         bone = bones[number]
         raw = read_raw(bone)
         fk = _fk_beside(bone, raw)
         if fk != raw:
-            setattr(bone, channel(bone.rotation_mode), fk)
-            has_changed = True
-    return has_changed
+            wanted.setdefault(channel(bone.rotation_mode), {})[number] = fk
+    for name, values in wanted.items():
+        if is_override:
+            for number, fk in values.items():
+                setattr(bones[number], name, fk)
+        else:
+            whole = np.empty((len(bones), WIDTHS[name]), np.float32)
+            bones.foreach_get(name, whole.reshape(-1))
+            whole[list(values)] = list(values.values())
+            bones.foreach_set(name, whole.reshape(-1))
+    return bool(wanted)

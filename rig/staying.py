@@ -16,7 +16,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from . import compat, dependency, fk_pose, hanging, marks, needs
+from . import compat, dependency, edits, fk_pose, hanging, marks, needs
 from .bone_rows import line_above
 from .chains import ChainSetup, RigSetup, setup_of
 from .data_paths import bone_path
@@ -26,37 +26,36 @@ ROTATIONS = (*fk_pose.WIDTHS, "rotation_mode")
 
 
 class _Known:
-    """What was found since the last edit.
+    """What was found since the last edit, told by their number (see ``edits``).
 
     ``rigs``: by session number a rig's set-up, whether it may stay, and whether it looks at nothing that others' bones
-    move. ``is_edited``: no frame was left since the last edit.
+    move.
     """
 
     def __init__(self) -> None:
         self.rigs: dict[int, tuple[RigSetup, bool, bool]] = {}
         self.is_simulated: bool | None = None
-        self.is_edited = True
+        self.edits = -1
 
 
 _known = _Known()
 
 
-def forget() -> None:
-    """Something was edited: look at every rig again."""
-    _known.rigs.clear()
-    _known.is_simulated, _known.is_edited = None, True
-
-
 def staying(rigs: Sequence[bpy.types.Object], depsgraph: bpy.types.Depsgraph | None) -> set[int]:
     """Session numbers of the rigs that may stay as they are; none where one looks at what the others' bones move.
+
+    None before the first frame after an edit, either: nothing else tells of bulk writes beside it. And none where
+    others handle frames: they would see IK where they saw FK.
 
     Args:
         rigs: every watched armature object of the scene, originals.
         depsgraph: the one of the screen, where no edit in it waits for an update; else None.
     """
-    if depsgraph is None or _known.is_edited or not _is_alone():
-        forget()
-        _known.is_edited = False
+    if _known.edits != edits.count():
+        _known.rigs.clear()
+        _known.is_simulated, _known.edits = None, edits.count()
+        return set()
+    if depsgraph is None:
         return set()
     if _known.is_simulated is None:
         _known.is_simulated = needs.is_anything_simulated()
@@ -94,12 +93,6 @@ def _is_as_evaluated(obj: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> b
         owner.foreach_get("matrix_basis", pose)
         owner.foreach_get("rotation_mode", mode)
     return bool((poses[0] == poses[1]).all() and (modes[0] == modes[1]).all())
-
-
-def _is_alone() -> bool:
-    """Whether no other handler of frames is there: it would see IK where it saw FK, and nobody tells of its edits."""
-    handlers = bpy.app.handlers
-    return len(handlers.frame_change_pre) <= 1 and len(handlers.frame_change_post) <= 1
 
 
 def _is_closed(obj: bpy.types.Object, setup: RigSetup) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 import pytest
 from limb_ik import handlers
-from limb_ik.rig import chains, write
+from limb_ik.rig import chains, edits, write
 
 import rigs
 
@@ -131,6 +131,20 @@ def test_a_frame_on_which_nothing_moves_writes_the_pose_back_once_and_no_more(co
     rigs.update()
     rigs.update()
     assert counted.written == ["Rig"]
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "XYZ", "AXIS_ANGLE"])
+def test_frames_alone_are_no_edits(mode: str) -> None:
+    """FK that goes back into the bones is no edit of the armature, after which every set-up would be read anew."""
+    _, _, tip = limb()
+    tip.rotation_mode = mode
+    tip.keyframe_insert(f"rotation_{mode.lower() if mode != 'XYZ' else 'euler'}", index=0, frame=1)
+    rigs.update()
+    rigs.frame_set(2)
+    before = edits.count()
+    for frame in (3, 4, 7):
+        rigs.frame_set(frame)
+    assert edits.count() == before
 
 
 def test_chains_at_rest_write_nothing_on_frames(counted: Counted) -> None:
