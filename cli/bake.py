@@ -6,7 +6,6 @@ Must not read arguments' text. Calls the same plain function as the operator.
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -21,7 +20,8 @@ from ..bake.baking import bake as bake_objects
 from ..bake.baking import read_part
 from ..bake.options import BakeOptions, BakeReport
 from ..files.clips import part_named, rows_of
-from ..files.opening import armatures, check_readable, check_writable, make_folder, motion_range, save_file, write_text
+from ..files.opening import armatures, check_readable, check_writable, motion_range, save_file
+from ..files.placing import companions, make_folder, write_text
 from ..files.still_channels import use
 from ..rig.chains import tips
 from ..rig.compat import animation_range, keyed_range
@@ -32,6 +32,7 @@ from . import jobs
 from . import progress as progress_line
 from .drivers import refuse_blocked_drivers
 from .missing import refuse_missing_links
+from .reports import check_report, write_report
 from .setup import chosen, open_rig
 
 PART_SUFFIX = ".json"
@@ -45,18 +46,17 @@ def bake(arguments: argparse.Namespace) -> tuple[str, int]:
     pairs = jobs.outputs(arguments.files, arguments.output, _suffix(arguments))
     if any(target != arguments.output for _, target in pairs):
         make_folder(arguments.output)
-    if arguments.report is not None:
-        check_writable(arguments.report, [arguments.report.suffix.lower()])
+    written = [path for _, target in pairs for path in (target, *companions(target))]
+    check_report(arguments, [*arguments.files, *arguments.join], written)
     is_one = len(pairs) == 1
     records, stopped = ([_baked_or_skipped(*pairs[0], arguments)], 0) if is_one else jobs.run_all(pairs, arguments)
-    if arguments.report is not None:
-        write_text(arguments.report, json.dumps({"files": records}, indent=2, ensure_ascii=False) + "\n")
     done = [record for record in records if record["status"] in jobs.DONE]
     known = {*jobs.DONE, "stopped"} if stopped else jobs.DONE
     jobs.say_failed([record for record in records if record["status"] not in known])
     if stopped:
         jobs.say_stopped(records)
-    return "\n".join(map(_words, done)), stopped or int(len(done) < len(records))
+    report, unwritten = write_report(arguments.report, {"files": records})
+    return "\n".join(filter(None, [report, *map(_words, done)])), stopped or int(len(done) < len(records)) or unwritten
 
 
 def _suffix(arguments: argparse.Namespace) -> str:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from ..files import opening
+from ..files import placing
 from ..files.quiet import STDIN_FD
 from . import leaving, stopping
 
@@ -37,7 +37,7 @@ def lifeline() -> Iterator[int]:
 def end_with_parent() -> None:
     """Ends this process, which has the end of a lifeline for its stdin, when its parent is gone."""
     threading.Thread(target=_watch_parent, daemon=True).start()
-    opening.before_moving.append(lambda: time.sleep(TURN_S))
+    placing.before_moving.append(lambda: time.sleep(TURN_S))
 
 
 def _watch_parent() -> None:

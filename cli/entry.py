@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import errno
-import json
 import logging
 import os
 import sys
@@ -27,6 +26,7 @@ from ..files.quiet import give_up_stdout, make_usable, show_chatter, stdout_to_s
 from ..rig.errors import LimbIKError
 from . import bake, combinations, guard, jobs, plant, progress, setup, stopping, values
 from .children import end_with_parent
+from .json_text import json_text
 from .leaving import leave
 from .version import PROGRAM, VERSION
 
@@ -78,16 +78,21 @@ def _run(words: list[str]) -> int:
     except SystemExit as stop:  # argparse has said why
         return stop.code if isinstance(stop.code, int) else FAILED
     show_chatter(arguments.verbose)
-    stopping.watch(getattr(arguments, "output", None))
     _register_where_needed()
     try:
+        stopping.watch(getattr(arguments, "output", None))
         with stdout_to_stderr():
             text, status = arguments.run(arguments)
+    except SystemExit as stop:  # wrong usage that only files show
+        return stop.code if isinstance(stop.code, int) else FAILED
     except LimbIKError as problem:
         print(f"{PROGRAM}: {problem}", file=sys.stderr)
         return FAILED
-    except Exception:  # a fault of ours: told in full, and the process still ends with a status
-        LOG.exception("%s: unexpected error", PROGRAM)
+    except Exception as problem:
+        if isinstance(problem, OSError) and problem.filename is not None:
+            print(f"{PROGRAM}: {problem.filename} can't be used: {problem.strerror}", file=sys.stderr)
+        else:  # a fault of ours: told in full, and the process still ends with a status
+            LOG.exception("%s: unexpected error", PROGRAM)
         return FAILED
     return int(status) if _said(text) else FAILED
 
@@ -245,7 +250,7 @@ def _add_demo(commands: _Commands) -> None:
 
 def _inspect(arguments: argparse.Namespace) -> tuple[str, int]:
     found = setup.inspect(arguments.file, trust=arguments.trust)
-    return json.dumps(found, indent=2, ensure_ascii=False), DONE
+    return json_text(found, sys.stdout.encoding), DONE
 
 
 def _demo(arguments: argparse.Namespace) -> tuple[str, int]:

@@ -20,7 +20,8 @@ from typing import Any
 
 import bpy
 
-from ..files.opening import READABLE, WRITABLE, check_writable, make_folder
+from ..files.opening import READABLE, WRITABLE, check_writable
+from ..files.placing import make_folder, resolved
 from ..rig.errors import LimbIKError
 from ..rig.sentences import counted
 from . import progress, stopping
@@ -68,7 +69,7 @@ def outputs(files: Sequence[Path], output: Path, suffix: str = "") -> list[tuple
         check_writable(output, [output.suffix.lower()])
     pairs = [(source, output / _output_name(source, suffix)) for source in files]
     for index, (source, target) in enumerate(pairs):
-        if target.resolve() in {other.resolve() for other in files}:
+        if resolved(target) in {resolved(other) for other in files}:
             raise LimbIKError(f"{target} is an input, which would be overwritten: choose another folder")
         if target in (other for _, other in pairs[:index]):
             raise LimbIKError(f"two files would be written as {target}, one of them from {source}")
@@ -87,8 +88,14 @@ def record(source: Path, target: Path, status: str, **details: Any) -> dict[str,
 
 
 def is_done(source: Path, target: Path) -> bool:
-    """Whether the output is there, whole (it is moved into place when it is) and not older than its source."""
-    return target.is_file() and source.is_file() and target.stat().st_mtime >= source.stat().st_mtime
+    """Whether the output is there, whole (it is moved into place when it is) and not older than its source.
+
+    One without content was made by something else.
+    """
+    if not (target.is_file() and source.is_file()):
+        return False
+    there = target.stat()
+    return there.st_size > 0 and there.st_mtime >= source.stat().st_mtime
 
 
 def run_all(pairs: Sequence[tuple[Path, Path]], arguments: argparse.Namespace) -> tuple[list[dict[str, Any]], int]:
@@ -161,14 +168,15 @@ def child_program() -> list[str]:
 
 
 def _child_arguments(source: Path, target: Path, report: Path, arguments: argparse.Namespace) -> list[str]:
-    words = ["bake", str(source), "-o", str(target), "--report", str(report)]
+    words = ["bake", f"--output={target}", f"--report={report}"]
     words += ["--step", str(arguments.step), "--reduce", repr(arguments.reduce), "--after", arguments.after]
     for name in ("action", "armature"):
         if value := getattr(arguments, name):
             words += [f"--{name}={value}"]
     if arguments.frames:
         words += ["--frames", "{}:{}".format(*arguments.frames)]
-    return words + [f"--{name}" for name in ("trust", "verbose") if getattr(arguments, name)]
+    words += [f"--{name}" for name in ("trust", "verbose") if getattr(arguments, name)]
+    return [*words, "--", str(source)]  # whose name may begin with a dash
 
 
 def crash_of(status: int) -> str:

@@ -15,7 +15,7 @@ from typing import Any, NoReturn, cast
 
 import bpy
 
-from ..files.opening import remove_unfinished
+from ..files.placing import remove_unfinished
 from ..files.quiet import give_up_stdout
 
 # So Blender names the folder of a session; a folder by another name is not for us to remove.

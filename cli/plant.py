@@ -7,7 +7,6 @@ anything where no contact is found.
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -21,13 +20,15 @@ from ..bake.grounding import GroundOptions, GroundReport
 from ..bake.options import BakeOptions
 from ..bake.planting import PlantReport
 from ..bake.steps import Steps, finished
-from ..files.opening import BLEND, check_readable, check_writable, save_file, write_text
+from ..files.opening import BLEND, check_readable, check_writable, save_file
+from ..files.placing import companions
 from ..rig import compat
 from ..rig.chains import tips
 from ..rig.errors import LimbIKError
 from . import combinations, progress
 from .drivers import refuse_blocked_drivers
 from .missing import refuse_missing_links
+from .reports import check_report, write_report
 from .setup import chosen, open_rig
 from .values import number, share
 
@@ -57,8 +58,7 @@ def plant(arguments: argparse.Namespace) -> tuple[str, int]:
     """The command ``plant``: what was done in words, and the exit status."""
     check_readable(arguments.file)
     suffix = check_writable(arguments.output)
-    if arguments.report is not None:
-        check_writable(arguments.report, [arguments.report.suffix.lower()])
+    check_report(arguments, [arguments.file], [arguments.output, *companions(arguments.output)])
     rigs = chosen(open_rig(arguments.file, trust=arguments.trust), arguments.armature)
     refuse_missing_links(rigs)
     found = _moving(rigs, arguments.armature)
@@ -71,12 +71,10 @@ def plant(arguments: argparse.Namespace) -> tuple[str, int]:
             bake(bpy.context, found, BakeOptions(after='REMOVE'), show)
     with progress.doing(f"{arguments.output.name}: writing"):
         note = save_file(arguments.output)
-    if arguments.report is not None:
-        text = json.dumps({"armatures": [_entry(*pair) for pair in reports.items()]}, indent=2, ensure_ascii=False)
-        write_text(arguments.report, text + "\n")
     left_out = {obj.name: contacts.left_out(obj, hands=arguments.hands) for obj in found}
     lines = [f"{name}: {report.sentence()}{left_out[name]}" for name, report in reports.items()]
-    return "\n".join([*lines, *filter(None, [note]), f"written: {arguments.output}"]), 0
+    report, status = write_report(arguments.report, {"armatures": [_entry(*pair) for pair in reports.items()]})
+    return "\n".join([*filter(None, [report]), *lines, *filter(None, [note]), f"written: {arguments.output}"]), status
 
 
 def _moving(objects: Sequence[bpy.types.Object], name: str | None) -> list[bpy.types.Object]:

@@ -13,7 +13,7 @@ from typing import Any
 import bpy
 from mathutils import Vector
 
-from ..files.opening import make_folder
+from ..files.placing import make_folder
 from ..rig.bone_rows import row_of
 from ..rig.posed_chain import length_along
 from ..rig.session import current_scene, evaluated, pose_bones

@@ -27,6 +27,7 @@ from .clip import Clip, animation_of
 from .clips import clips_of, owners_of
 from .gltf_alone import with_lone_clips
 from .gltf_rate import frame_rate
+from .placing import texture_folder
 from .shift import shift_animation
 
 _ADD_ONS = {".bvh": "io_anim_bvh", ".fbx": "io_scene_fbx"}
@@ -175,6 +176,7 @@ def _call_gltf_exporter(path: Path, **animation: Any) -> None:
         filepath=str(path),
         check_existing=False,
         export_format='GLB' if path.suffix.lower() == ".glb" else 'GLTF_SEPARATE',
+        export_texture_dir=texture_folder(path),
         export_cameras=True,
         export_lights=True,
         export_animations=True,

@@ -1,18 +1,14 @@
 """Reads and writes the files of the command line, whole or not at all.
 
-Must not know chains, solving or baking. A file is written under another name in
-its own folder and moved into place when it is whole. What goes wrong in Blender's
-importers and exporters becomes one sentence.
+Must not know chains, solving or baking. What goes wrong in Blender's importers and
+exporters becomes one sentence.
 """
 
 from __future__ import annotations
 
 import math
 import os
-import shutil
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import bpy
@@ -23,6 +19,7 @@ from ..rig.scenes import is_in_one_of
 from ..rig.session import current_scene
 from . import clips, formats
 from .clip import whole_frames
+from .placing import check_place, moved_into_place, resolved, sentences
 from .quiet import blender_chatter
 from .shift import shift_animation
 
@@ -31,10 +28,6 @@ RangeOf = Callable[[bpy.types.ID], tuple[float, float] | None]
 BLEND = ".blend"
 READABLE = (BLEND, *formats.READERS)
 WRITABLE = (BLEND, *formats.WRITERS)
-# Files and folders that are being written, beside where they will be.
-_unfinished: set[Path] = set()
-# What is done when a file is whole, before it is moved into place.
-before_moving: list[Callable[[], object]] = []
 
 
 def open_file(path: Path, *, trust: bool = False) -> None:
@@ -48,7 +41,7 @@ def open_file(path: Path, *, trust: bool = False) -> None:
         LimbIKError: Missing, unknown or unreadable.
     """
     suffix = check_readable(path)
-    with _sentences(f"{path.name} can't be read"), blender_chatter():
+    with sentences(f"{path.name} can't be read"), blender_chatter():
         if suffix == BLEND:
             bpy.ops.wm.open_mainfile(filepath=str(path.resolve()), load_ui=False, use_scripts=trust)
         else:
@@ -72,7 +65,7 @@ def save_file(path: Path) -> str:
             written, an exporter that failed. Nothing is left behind then.
     """
     suffix = check_writable(path)
-    with _sentences(f"{path} can't be written"), _moved_into_place(path.resolve()) as temporary, blender_chatter():
+    with sentences(f"{path} can't be written"), moved_into_place(resolved(path)) as temporary, blender_chatter():
         if suffix == BLEND:
             bpy.ops.wm.save_as_mainfile(filepath=str(temporary), copy=True, check_existing=False)
             return ""
@@ -93,27 +86,15 @@ def _moved_to_zero(suffix: str) -> str:
     return f"frames {frames[0]}…{frames[1]} are 0…{frames[1] - frames[0]} in {suffix}"
 
 
-def write_text(path: Path, text: str) -> None:
-    """Writes a small text file, whole or not at all."""
-    with _sentences(f"{path} can't be written"), _moved_into_place(path.resolve()) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-
-
-def make_folder(path: Path) -> None:
-    """Makes a folder, and those above it, where there is none."""
-    with _sentences(f"{path} can't be made"):
-        path.mkdir(parents=True, exist_ok=True)
-
-
 def check_readable(path: Path) -> str:
     """The lower-case extension of a file that is there and of a known kind.
 
     Raises:
         LimbIKError: it is not.
     """
-    if path.is_dir():
+    if os.path.isdir(path):  # unlike pathlib's it never fails
         raise LimbIKError(f"{path} is a folder, not a file")
-    if not path.exists():
+    if not os.path.exists(path):
         raise LimbIKError(f"{path} does not exist")
     suffix = _known_suffix(path, READABLE, f"{path.name} can't be read")
     if not path.stat().st_size:
@@ -127,11 +108,10 @@ def check_writable(path: Path, known: Iterable[str] = WRITABLE) -> str:
     Raises:
         LimbIKError: no file of that kind can be written there.
     """
-    if path.is_dir():
+    if os.path.isdir(path):
         raise LimbIKError(f"{path} is a folder, not a file")
     suffix = _known_suffix(path, tuple(known), f"{path} can't be written")
-    if not path.resolve().parent.is_dir():
-        raise LimbIKError(f"{path} can't be written: its folder does not exist")
+    check_place(path)
     return suffix
 
 
@@ -184,56 +164,3 @@ def fit_scene_to_actions(scene: bpy.types.Scene) -> None:
     if frames is not None:
         scene.frame_start, scene.frame_end = frames
         scene.frame_set(frames[0])
-
-
-@contextmanager
-def _sentences(what: str) -> Iterator[None]:
-    """Turns whatever goes wrong in Blender's importers and exporters into one sentence."""
-    try:
-        yield
-    except OSError as problem:
-        raise LimbIKError(f"{what}: {problem.strerror or problem}") from problem
-    except Exception as problem:  # importers are Python of others: anything may come out of them
-        raise LimbIKError(f"{what}: {_last_line(problem)}") from problem
-
-
-def _last_line(problem: Exception) -> str:
-    """The last line that says something: operators pass whole tracebacks on as their message."""
-    text = str(problem)
-    lines = [line.strip() for line in text.splitlines()]
-    telling = [line for line in lines if line and not line.startswith("Location:")]
-    reason = telling[-1].removeprefix("Error: ") if telling else type(problem).__name__
-    return f"it is damaged or of another kind ({reason})" if "Traceback" in text else reason
-
-
-@contextmanager
-def _moved_into_place(final: Path) -> Iterator[Path]:
-    """A path beside ``final`` to write to: moved there when all went well, removed when not.
-
-    It is a name in the same folder, since another one breaks relative paths.
-    Only .gltf, which names its companions, is written under its own name in a
-    folder of its own and moved out of it, companions first.
-    """
-    workplace = Path(tempfile.mkdtemp(prefix=f".{final.stem}.", suffix=".part", dir=final.parent))
-    temporary = workplace / final.name if final.suffix.lower() == ".gltf" else workplace.with_suffix(final.suffix)
-    _unfinished.update((temporary, workplace))
-    try:
-        yield temporary
-        for wait in before_moving:
-            wait()
-        for companion in sorted(workplace.iterdir()):
-            if companion != temporary:
-                os.replace(companion, final.parent / companion.name)
-        os.replace(temporary, final)
-    finally:
-        remove_unfinished()
-
-
-def remove_unfinished() -> None:
-    """Removes what is being written, also where the process is to end in the middle of it."""
-    for path in tuple(_unfinished):
-        if path.is_dir():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
-        _unfinished.discard(path)

@@ -36,7 +36,7 @@ importlib.import_module(name + ".cli").main()
 """
 MOMENTS = {
     "reading": "from limb_ik.bake.limb_frames import FrameReader; FrameReader.read = busy",
-    "whole": "from limb_ik.files import opening; opening.before_moving.append(busy)",
+    "whole": "from limb_ik.files import placing; placing.before_moving.append(busy)",
 }
 
 

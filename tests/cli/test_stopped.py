@@ -114,7 +114,7 @@ def test_what_is_written_already_is_told_from_what_was_there(tmp_path: Path) -> 
     out.write_bytes(b"of another time")
     done = stopped(MOMENTS["saved"], signal.SIGINT, "bake", source, "-o", out, "--frames", "1:10")
     assert done.stderr == "limb-ik: stopped; nothing was written\n"
-    moment = "from limb_ik.cli import bake; bake.write_text = stop"
+    moment = "from limb_ik.files import placing; placing.write_text = stop"
     words = ("bake", source, "-o", out, "--frames", "1:10", "--report", tmp_path / "r.json")
     done = stopped(moment, signal.SIGINT, *words)
     assert (done.returncode, done.stderr) == (130, "limb-ik: stopped after out.blend was written\n")
