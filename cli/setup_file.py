@@ -6,6 +6,7 @@ Must not look at a rig: whether one has such bones is asked where the set-up is 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -39,22 +40,34 @@ def read_setup(path: Path) -> list[Mapping[str, Any]]:
 
 def _document(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        return json.loads(text, parse_float=_finite, parse_constant=_finite)
     except (ValueError, RecursionError) as problem:
         raise _UnfitError("it is no JSON") from problem
 
 
+def _finite(text: str) -> float:
+    """A number; Python's JSON knows some that are none."""
+    if not math.isfinite(value := float(text)):
+        raise _UnfitError(f"{text} is no number")
+    return value
+
+
 def _check_armature(armature: Any) -> None:
     _taken(armature, "name", str, "")
+    tips = set()
     for chain in _taken(armature, "chains", list):
         _check_chain(chain)
+        if chain["tip"] in tips:
+            raise _UnfitError(f"'{chain['tip']}' has two chains")
+        tips.add(chain["tip"])
 
 
 def _check_chain(chain: Any) -> None:
     _taken(chain, "tip", str)
     _taken(chain, "root", str)
     _taken(chain, "end_bone", str, "")
-    _check_choice(chain, "solver", SOLVERS)
+    _check_choice(chain, "solver", [item for item in SOLVERS if item[0] != 'NONE'])
     if "end_rotation" in chain:
         _check_choice(chain, "end_rotation", END_ROTATIONS)
     joints = _taken(chain, "joints", dict, {})

@@ -280,6 +280,11 @@ NO_SETUPS = {
     '{"armatures": [{"chains": [{}]}]}': "'tip' is missing",
     '{"armatures": [{"chains": [{"tip": "a", "root": null}]}]}': "'root' has to be text, and is null",
     '{"armatures": [{"chains": [{"tip": "a", "root": "b", "solver": "FAST"}]}]}': "'FAST' is no 'solver'",
+    '{"armatures": [{"chains": [{"tip": "a", "root": "b", "solver": "NONE"}]}]}': "'NONE' is no 'solver'",
+    '{"armatures": [{"chains": [{"tip": "a", "weight": NaN}]}]}': "NaN is no number",
+    '{"armatures": [{"chains": [{"tip": "a", "weight": -Infinity}]}]}': "-Infinity is no number",
+    '{"armatures": [{"chains": [{"tip": "a", "weight": 1e400}]}]}': "1e400 is no number",
+    json.dumps({"armatures": [{"chains": [{"tip": "a", "root": "b", "solver": "LEG"}] * 2}]}): "'a' has two chains",
 }
 
 
