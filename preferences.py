@@ -106,6 +106,7 @@ class LimbIKPreferences(bpy.types.AddonPreferences):
             default=DEFAULTS.line_width,
             min=1.0,
             max=10.0,
+            subtype='PIXEL',
             update=_overlay_changed,
         )
         limb_colour: _colour("Limb", DEFAULTS.limb_colour, "Color of the limb's triangle and its line to the target")

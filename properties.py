@@ -160,7 +160,15 @@ CHAIN_SPECS = (
         "ground", "Ground", "Surface that the end is kept above, at the height that the motion has over its floor"
     ),
     number("ground_amount", "Slope", 1.0, 0.0, 1.0, "How much the end bone is turned to the ground", subtype='FACTOR'),
-    number("ground_floor", "Floor", 0.0, -1e6, 1e6, "Height of the motion's floor above the armature's origin"),
+    number(
+        "ground_floor",
+        "Floor",
+        0.0,
+        -1e6,
+        1e6,
+        "Height of the motion's floor above the armature's origin",
+        subtype='DISTANCE',
+    ),
     enum("look_axis", "Look Axis", AXES, 'Y'),
     enum("up_axis", "Up Axis", AXES, 'Z'),
     shown("status", EnumProperty, "Status", items=STATUSES, get=readouts.get_status),

@@ -11,6 +11,7 @@ from ..bake import contact_markers, contacts, grounding
 from ..bake.grounding import GroundOptions
 from ..bake.steps import Steps
 from ..rig.errors import LimbIKError
+from ..rig.setting_up import active
 from .arguments import TipsArgument, WithChains, split_names
 from .in_steps import InSteps
 from .over_range import OverRange
@@ -53,7 +54,9 @@ class LIMB_IK_OT_ground(InSteps, OverRange, TipsArgument, WithChains, bpy.types.
         )
 
     def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
-        """Ask for the ground; the selected mesh is proposed."""
+        """Ask for the ground, the selected mesh being proposed, with the range of the animation filled in."""
+        found = bpy.data.objects.get(self.armature) if self.armature else active.active_armature(context)
+        self.fill_range(context, [found] if found else [])
         other = [obj for obj in context.selected_objects if obj.type == 'MESH' and obj.parent is None]
         if not self.ground and len(other) == 1:
             self.ground = other[0].name

@@ -45,7 +45,7 @@ class LIMB_IK_PT_feet(InSidebar, bpy.types.Panel):
         row.operator_context = 'INVOKE_DEFAULT'
         row.operator("limb_ik.ground", text="Ground Feet...", icon='MESH_GRID')
         tip = active.active_tip(context, obj)
-        if tip:
+        if tip and obj.pose.bones[tip].limb_ik_solver != 'LOOK_AT':  # it stands nowhere
             _live_ground(self.layout, obj.pose.bones[tip])
 
 
@@ -65,6 +65,9 @@ def _list(layout: Any, context: Any, marked: list[contact_markers.Marked]) -> No
         return
     nearest = sorted(marked, key=lambda one: abs(one.down.frame - context.scene.frame_current))[:MOST_LISTED]
     column = layout.box().column(align=True)
+    heading = column.row(align=True)
+    for text in ("Contact", "Start", "End"):
+        heading.label(text=text)
     for one in (row for row in marked if row in nearest):
         row = column.row(align=True)
         row.alert = one.up is None

@@ -84,3 +84,19 @@ def test_the_limbs_that_were_found_have_a_tick_each(blank: None) -> None:
     add_limbs.draw(dialog, bpy.context)
     assert dialog.layout.drawn.count("is_on") == 2
     assert "arms" not in dialog.layout.drawn, "ticks say it already"
+
+
+@pytest.mark.parametrize("name", ["ground", "bake"])
+def test_a_dialog_shows_the_frames_of_the_animation(blank: None, name: str) -> None:
+    obj = rigs.build(bodies.body_bones(), "Body")
+    rigs.key_location(obj, 101)
+    rigs.key_location(obj, 160)
+    bpy.context.view_layer.objects.active = obj
+    operator: Any = next(one for one in DIALOGS if one.__name__ == f"LIMB_IK_OT_{name}")
+    dialog, _ = stand_in(operator)
+    dialog.properties = SimpleNamespace(is_property_set=lambda _: False)
+    dialog.ask = lambda *_: {'CANCELLED'}
+    layer, scene = bpy.context.view_layer, bpy.context.scene
+    here = SimpleNamespace(view_layer=layer, scene=scene, selected_objects=[], mode='OBJECT')
+    operator.invoke(dialog, here, None)
+    assert (dialog.frame_start, dialog.frame_end) == (101, 160)

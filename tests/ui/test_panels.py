@@ -14,7 +14,8 @@ from typing import Any
 
 import bpy
 import pytest
-from limb_ik import operators, ui
+from limb_ik import operators, preferences, ui
+from limb_ik.bake import contact_markers, contacts
 from limb_ik.rig import chains, marks
 from limb_ik.rig.setting_up import active
 
@@ -127,8 +128,11 @@ SHOWN = {
         {"limb_ik_iterations", "limb_ik_look_axis"},
     ),
     'FABRIK': ({"limb_ik_pole", "limb_ik_iterations", "limb_ik_tolerance"}, {"limb_ik_look_axis", "limb_ik_bend_axis"}),
-    'LOOK_AT': ({"limb_ik_look_axis", "limb_ik_up_axis", "limb_ik_joint_share"}, {"limb_ik_pole", "limb_ik_softness"}),
-    'LEG': ({"limb_ik_pole", "limb_ik_joint_share", "limb_ik_bend_axis"}, {"limb_ik_look_axis"}),
+    'LOOK_AT': (
+        {"limb_ik_look_axis", "limb_ik_up_axis", "limb_ik_joint_share"},
+        {"limb_ik_pole", "limb_ik_softness", "limb_ik_ground"},
+    ),
+    'LEG': ({"limb_ik_pole", "limb_ik_joint_share", "limb_ik_bend_axis", "limb_ik_ground"}, {"limb_ik_look_axis"}),
 }
 
 
@@ -142,6 +146,22 @@ def test_only_what_the_solver_uses(body: bpy.types.Object, solver: str) -> None:
     assert shown <= drawn
     assert not hidden & drawn
     assert {"limb_ik_target", "limb_ik_weight", "limb_ik_blend_time", "limb_ik.bake"} <= drawn
+
+
+def test_contacts_have_a_heading_over_their_two_frames(body: bpy.types.Object) -> None:
+    ops.limb_ik.add_limbs(armature="Body")
+    assert "Contact" not in draw(ui.LIMB_IK_PT_feet, context())
+    contact_markers.put(bpy.context, body, [contacts.Contact("shin.L", contacts.END, 3, 9)], ["shin.L"])
+    drawn = draw(ui.LIMB_IK_PT_feet, context())
+    at = drawn.index("Contact")
+    assert drawn[at : at + 3] == ["Contact", "Start", "End"]
+    assert drawn[at + 4 : at + 6] == ["frame", "frame"]
+
+
+def test_lengths_have_a_unit(blank: None) -> None:
+    assert bpy.types.PoseBone.bl_rna.properties["limb_ik_ground_floor"].subtype == 'DISTANCE'
+    width: Any = preferences.LimbIKPreferences.__annotations__["line_width"]
+    assert width.keywords["subtype"] == 'PIXEL'
 
 
 def test_the_message_is_shown(body: bpy.types.Object) -> None:
