@@ -55,7 +55,11 @@ def metarig(kind: str, name: str) -> bpy.types.Object:
 
 @contextmanager
 def _rigify() -> Iterator[None]:
-    """Rigify, which comes with Blender, enabled while it lasts."""
+    """Rigify, which comes with Blender, enabled while it lasts.
+
+    Since Blender 5.0 it leaves a handler behind that fails on every file with an armature.
+    """
+    handlers = list(bpy.app.handlers.load_post)
     was_enabled = addon_utils.check(RIGIFY)[1]
     if not was_enabled and cast(Any, addon_utils).enable(RIGIFY, default_set=True) is None:
         raise LimbIKError("Blender's add-on Rigify, which has the demo's rig, can't be enabled")
@@ -64,6 +68,7 @@ def _rigify() -> Iterator[None]:
     finally:
         if not was_enabled:
             addon_utils.disable(RIGIFY, default_set=True)
+            bpy.app.handlers.load_post[:] = handlers
 
 
 def _key_pose(obj: bpy.types.Object, frame: int) -> None:

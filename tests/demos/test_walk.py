@@ -29,6 +29,12 @@ def test_the_walk_stands_on_the_ground_and_goes_forward(blank: None) -> None:
     assert max(steps) - min(steps) < 0.01
 
 
+def test_rigify_leaves_no_handler_behind(blank: None) -> None:
+    before = list(bpy.app.handlers.load_post)
+    demo_walk.metarig("human", "Human")
+    assert list(bpy.app.handlers.load_post) == before
+
+
 def test_the_demo_keeps_its_promise_and_writes_its_files(
     blank: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
