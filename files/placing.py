@@ -37,12 +37,16 @@ def resolved(path: Path) -> Path:
     Raises:
         LimbIKError: links go in a circle, or the working folder is gone.
     """
+    circle = LimbIKError(f"{path} leads nowhere: {os.strerror(errno.ELOOP)}")
     try:
-        return path.resolve()
+        found = path.resolve()
     except RuntimeError as problem:  # Python up to 3.12
-        raise LimbIKError(f"{path} leads nowhere: {os.strerror(errno.ELOOP)}") from problem
+        raise circle from problem
     except OSError as problem:
         raise LimbIKError(f"{path} leads nowhere: {problem.strerror}") from problem
+    if found.is_symlink():  # Python from 3.13 on, else a link is never what links lead to
+        raise circle
+    return found
 
 
 def is_special(path: Path) -> bool:

@@ -7,6 +7,7 @@ shown for which solver, that nothing is written, and that no redraw walks the bo
 from __future__ import annotations
 
 import time
+import typing
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -160,7 +161,7 @@ def test_contacts_have_a_heading_over_their_two_frames(body: bpy.types.Object) -
 
 def test_lengths_have_a_unit(blank: None) -> None:
     assert bpy.types.PoseBone.bl_rna.properties["limb_ik_ground_floor"].subtype == 'DISTANCE'
-    width: Any = preferences.LimbIKPreferences.__annotations__["line_width"]
+    width = typing.get_type_hints(preferences.LimbIKPreferences)["line_width"]
     assert width.keywords["subtype"] == 'PIXEL'
 
 
