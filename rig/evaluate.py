@@ -35,6 +35,10 @@ class GoneError(Exception):
     """An object or a bone isn't there any more, though a set-up names it."""
 
 
+STALE = (GoneError, IndexError, KeyError)
+"""How it shows that a set-up no longer fits its rig: by what it names, or by the number of a bone."""
+
+
 @dataclass
 class Evaluation:
     """Everything that one evaluation reads and finds; lives only while it runs."""
@@ -132,7 +136,7 @@ def evaluate(
 
     try:
         return _evaluate(run(is_read_anew=False), rigs, is_forced, only, stayed)
-    except GoneError:  # removed since set-ups were read, and no update told of it
+    except STALE:  # removed since set-ups were read, and no update told of it
         marks.names_may_have_changed()
         return _evaluate(run(is_read_anew=True), rigs, is_forced, only, stayed)
 
