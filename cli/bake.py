@@ -33,7 +33,7 @@ from . import progress as progress_line
 from .drivers import refuse_blocked_drivers
 from .missing import refuse_missing_links
 from .reports import check_report, write_report
-from .setup import chosen, open_rig
+from .setup import chosen, left_out, open_rig
 
 PART_SUFFIX = ".json"
 
@@ -85,6 +85,7 @@ def bake_file(source: Path, target: Path, arguments: argparse.Namespace) -> Bake
     first, last = options.frame_start, options.frame_end
     linked = [obj for obj in armatures() if obj not in objects and tips(obj) and not obj.is_editable]
     notes = [f"'{obj.name}' is linked and stays as it is" for obj in linked if arguments.armature is None]
+    notes += left_out(arguments.armature)
     if not is_range_known:
         notes.append(f"the armature has no animation: baked the scene's frames {first:g} to {last:g}")
     with progress_line.doing(f"{target.name}: writing"):

@@ -29,7 +29,7 @@ from . import combinations, progress
 from .drivers import refuse_blocked_drivers
 from .missing import refuse_missing_links
 from .reports import check_report, write_report
-from .setup import chosen, open_rig
+from .setup import chosen, left_out, open_rig
 from .values import number, share
 
 T = TypeVar("T")
@@ -71,8 +71,9 @@ def plant(arguments: argparse.Namespace) -> tuple[str, int]:
             bake(bpy.context, found, BakeOptions(after='REMOVE'), show)
     with progress.doing(f"{arguments.output.name}: writing"):
         note = save_file(arguments.output)
-    left_out = {obj.name: contacts.left_out(obj, hands=arguments.hands) for obj in found}
-    lines = [f"{name}: {report.sentence()}{left_out[name]}" for name, report in reports.items()]
+    points = {obj.name: contacts.left_out(obj, hands=arguments.hands) for obj in found}
+    lines = [f"{name}: {report.sentence()}{points[name]}" for name, report in reports.items()]
+    lines += left_out(arguments.armature)
     report, status = write_report(arguments.report, {"armatures": [_entry(*pair) for pair in reports.items()]})
     return "\n".join([*filter(None, [report]), *lines, *filter(None, [note]), f"written: {arguments.output}"]), status
 

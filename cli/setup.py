@@ -16,7 +16,7 @@ import bpy
 
 from ..bake.motion import add_chain, add_chains, add_limbs
 from ..files.clips import rows_of
-from ..files.opening import BLEND, armatures, check_writable, open_file, save_file, why_no_armature
+from ..files.opening import BLEND, armatures, armatures_elsewhere, check_writable, open_file, save_file, why_no_armature
 from ..properties import CHAIN_SPECS, JOINT_SPECS, PREFIX
 from ..rig.chains import setup_of, tips
 from ..rig.errors import LimbIKError
@@ -43,11 +43,12 @@ NOT_SHOWN = {"target_rest", "pole_rest"}
 
 
 def inspect(path: Path, *, trust: bool = False) -> dict[str, Any]:
-    """Armatures, clips, limbs and chains of a file, as plain values for JSON."""
+    """Armatures of a file's scene with clips, limbs and chains, as plain values for JSON; names of those elsewhere."""
     found = open_rig(path, trust=trust)
     scene = current_scene()
     scene.frame_set(scene.frame_current)  # so that the chains' status is of this frame
-    return {"armatures": [_armature(obj) for obj in found]}
+    elsewhere = armatures_elsewhere()
+    return {"armatures": [_armature(obj) for obj in found], **({"elsewhere": elsewhere} if elsewhere else {})}
 
 
 def add(arguments: argparse.Namespace) -> tuple[str, int]:
@@ -62,6 +63,7 @@ def add(arguments: argparse.Namespace) -> tuple[str, int]:
     with progress.doing(f"{arguments.output.name}: writing"):
         save_file(arguments.output)
     lines = [f"{name}: IK on {', '.join(found)}" for name, found in added.items() if found]
+    lines += left_out(arguments.armature)
     return "\n".join([*lines, f"written: {arguments.output}"]), 0
 
 
@@ -102,9 +104,17 @@ def chosen(objects: Sequence[bpy.types.Object], name: str | None) -> list[bpy.ty
         LimbIKError: no armature has it.
     """
     found = [obj for obj in objects if name in {None, obj.name}]
+    if not found and name in (elsewhere := armatures_elsewhere()):
+        raise LimbIKError(f"'{name}' is in {elsewhere[name]}, and the file shows '{current_scene().name}'")
     if not found:
         raise LimbIKError(f"no armature is named '{name}': there is {', '.join(obj.name for obj in objects)}")
     return found
+
+
+def left_out(name: str | None) -> list[str]:
+    """Armatures that other scenes have, each in words, where all are worked on and not one that is named."""
+    elsewhere = {} if name is not None else armatures_elsewhere()
+    return [f"'{other}' in scene {where} stays as it is" for other, where in elsewhere.items()]
 
 
 def apply_setup(

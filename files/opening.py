@@ -135,11 +135,19 @@ def armatures() -> list[bpy.types.Object]:
 
 def why_no_armature() -> str:
     """Where armatures are that the current scene doesn't have, in words; empty where there are none."""
-    words = []
-    for obj in (one for one in bpy.data.objects if one.type == 'ARMATURE'):
-        scenes = [f"'{scene.name}'" for scene in bpy.data.scenes if is_in_one_of([scene], obj)]
-        words.append(f"'{obj.name}' is in {' and '.join(scenes)}" if scenes else f"'{obj.name}' is in no scene")
-    return "; ".join(words)
+    every = (obj for obj in bpy.data.objects if obj.type == 'ARMATURE')
+    return "; ".join(f"'{obj.name}' is in {' and '.join(_scenes_of(obj)) or 'no scene'}" for obj in every)
+
+
+def armatures_elsewhere() -> dict[str, str]:
+    """Armatures that only other scenes of the file have, by name: their scenes in words."""
+    own = f"'{current_scene().name}'"
+    found = {obj.name: _scenes_of(obj) for obj in bpy.data.objects if obj.type == 'ARMATURE'}
+    return {name: ' and '.join(scenes) for name, scenes in found.items() if scenes and own not in scenes}
+
+
+def _scenes_of(obj: bpy.types.Object) -> list[str]:
+    return [f"'{scene.name}'" for scene in bpy.data.scenes if is_in_one_of([scene], obj)]
 
 
 def motion_range(

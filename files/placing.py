@@ -44,7 +44,7 @@ def resolved(path: Path) -> Path:
         raise circle from problem
     except OSError as problem:
         raise LimbIKError(f"{path} leads nowhere: {problem.strerror}") from problem
-    if found.is_symlink():  # Python from 3.13 on, else a link is never what links lead to
+    if os.path.islink(found):  # Python from 3.13 on, else a link is never what links lead to
         raise circle
     return found
 

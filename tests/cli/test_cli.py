@@ -176,6 +176,22 @@ def test_a_rig_that_only_an_instance_shows_or_in_edit_mode_is_baked(run: Run, tm
     assert max(rigs.rotation_distance(found[key], expected[key]) for key in expected) <= FK_KEPT
 
 
+def test_armatures_of_other_scenes_are_named(run: Run, tmp_path: Path) -> None:
+    saved_rig(tmp_path / "in.blend")
+    other = rigs.l2b("Other")
+    rigs.add_chain_by_properties(other, "lo", rigs.empty("T other", (0, -0.4, 1.4)))
+    for obj in (other, bpy.data.objects["T other"]):
+        bpy.context.scene.collection.objects.unlink(obj)
+    second = bpy.data.scenes.new("Second")
+    second.collection.objects.link(other)
+    files.save_file(tmp_path / "in.blend")
+    assert json.loads(run("inspect", tmp_path / "in.blend")[1])["elsewhere"] == {"Other": "'Second'"}
+    words = ("bake", tmp_path / "in.blend", "-o", tmp_path / "out.blend")
+    assert "'Other' in scene 'Second' stays as it is" in run(*words)[1]
+    assert "Other" not in run(*words, "--armature", "Rig")[1]
+    refused(run(*words, "--armature", "Other"), "'Other' is in 'Second', and the file shows 'Scene'\n")
+
+
 # Add
 
 
