@@ -16,7 +16,7 @@ from ..solvers import rotations
 from ..solvers.chain import Goal
 from ..solvers.rotations import Quat
 from .chains import ChainSetup
-from .ground import ABOVE, UP, Hit, cast_live
+from .ground import ABOVE, GROUND_TYPES, UP, Hit, cast_live
 from .posed_chain import world_scale
 from .spaces import to_armature
 
@@ -59,6 +59,8 @@ def grounded(run: Evaluation, rig: Rig, chain: ChainSetup, goal: Goal, wanted: Q
     """
     assert chain.ground_key is not None  # asked for chains with a ground alone
     obj = run.object_of(chain.ground_key[0])
+    if obj.type not in GROUND_TYPES:  # Blender prints an error for each ray
+        return Grounded(goal, note=f"ground '{obj.name}' has no surface to stand on")
     hidden = Grounded(goal, note=f"ground '{obj.name}' is hidden and has no surface to stand on: show it")
     if not _is_shown(run.depsgraph, obj):
         return hidden

@@ -100,3 +100,11 @@ def test_other_shapes_and_grounds_of_before_have_nobody_solved(monkeypatch: pyte
     ground.data.update()
     rigs.update()
     assert not evaluated
+
+
+def test_an_empty_for_a_ground_is_named_and_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    obj = standing_leg(rigs.empty("Nothing"))
+    rigs.frame_set(3)
+    tip: Any = rigs.bone(obj, "shin")
+    assert "ground 'Nothing' has no surface to stand on" in tip.limb_ik_message
+    assert "Error" not in "".join(capfd.readouterr())
