@@ -89,7 +89,7 @@ def bake_file(source: Path, target: Path, arguments: argparse.Namespace) -> Bake
     if not is_range_known:
         notes.append(f"the armature has no animation: baked the scene's frames {first:g} to {last:g}")
     with progress_line.doing(f"{target.name}: writing"):
-        notes += filter(None, [save_file(target)])
+        notes += filter(None, [save_file(target, objects[0] if arguments.armature else None)])
     return replace(report, notes=(*report.notes, *notes))
 
 

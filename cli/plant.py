@@ -70,7 +70,7 @@ def plant(arguments: argparse.Namespace) -> tuple[str, int]:
         with progress.frames(arguments.file, "baking", then="baking") as show:
             bake(bpy.context, found, BakeOptions(after='REMOVE'), show)
     with progress.doing(f"{arguments.output.name}: writing"):
-        note = save_file(arguments.output)
+        note = save_file(arguments.output, found[0] if arguments.armature else None)
     points = {obj.name: contacts.left_out(obj, hands=arguments.hands) for obj in found}
     lines = [f"{name}: {report.sentence()}{points[name]}" for name, report in reports.items()]
     lines += left_out(arguments.armature)

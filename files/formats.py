@@ -42,10 +42,10 @@ def import_file(path: Path, suffix: str) -> None:
     READERS[suffix](path)
 
 
-def export_file(path: Path, suffix: str) -> Sequence[Clip]:
+def export_file(path: Path, suffix: str, only: bpy.types.Object | None = None) -> Sequence[Clip]:
     """Writes the scene's armatures, without the controls of set-up, over the scene's frame range.
 
-    The controls are removed from the session for it.
+    The controls are removed from the session for it. ``only`` is the armature of a file that holds one.
 
     Returns:
         The clips that aren't in the file.
@@ -53,7 +53,7 @@ def export_file(path: Path, suffix: str) -> Sequence[Clip]:
     _enable_add_on(suffix)
     _remove_controls()
     playing, others = clips_of(current_scene().objects)
-    return WRITERS[suffix](path, playing, others)
+    return WRITERS[suffix](path, playing, others, only)
 
 
 def _enable_add_on(suffix: str) -> None:
@@ -100,16 +100,16 @@ def _import_vrm(path: Path) -> None:
         _import_gltf(renamed)
 
 
-def _export_bvh(path: Path, _playing: Clip, others: Sequence[Clip]) -> Sequence[Clip]:
-    armatures = [o for o in current_scene().objects if o.type == 'ARMATURE']
+def _export_bvh(path: Path, _playing: Clip, others: Sequence[Clip], only: bpy.types.Object | None) -> Sequence[Clip]:
+    armatures = [o for o in current_scene().objects if o.type == 'ARMATURE' and only in {None, o}]
     if len(armatures) != 1:
-        raise LimbIKError(f"a .bvh file holds one armature, and here are {len(armatures)}")
+        raise LimbIKError(f"a .bvh file holds one armature, and here are {len(armatures)}: name one with --armature")
     scene = current_scene()
     write_bvh(path, armatures[0], range(scene.frame_start, scene.frame_end + 1))
     return others
 
 
-def _export_fbx(path: Path, playing: Clip, others: Sequence[Clip]) -> Sequence[Clip]:
+def _export_fbx(path: Path, playing: Clip, others: Sequence[Clip], _only: bpy.types.Object | None) -> Sequence[Clip]:
     """Blender's importer takes the first moment for frame 1, its exporter writes frame 1 one frame after it.
 
     Of all actions the exporter would make clips of every action with every object that has its channels: one clip is
@@ -136,7 +136,7 @@ def _export_fbx(path: Path, playing: Clip, others: Sequence[Clip]) -> Sequence[C
     return others
 
 
-def _export_gltf(path: Path, playing: Clip, others: Sequence[Clip]) -> Sequence[Clip]:
+def _export_gltf(path: Path, playing: Clip, others: Sequence[Clip], _only: bpy.types.Object | None) -> Sequence[Clip]:
     owners = owners_of(current_scene().objects)
     is_mixed = any(nla.uses_strips(animation_of(owner)) for owner in owners)
     written = [clip for clip in others if not clip.is_under_ik]
@@ -228,7 +228,7 @@ READERS: dict[str, Callable[[Path], None]] = {
     ".vrm": _import_vrm,
     ".vrma": _import_vrm,
 }
-WRITERS: dict[str, Callable[[Path, Clip, Sequence[Clip]], Sequence[Clip]]] = {
+WRITERS: dict[str, Callable[[Path, Clip, Sequence[Clip], bpy.types.Object | None], Sequence[Clip]]] = {
     ".bvh": _export_bvh,
     ".fbx": _export_fbx,
     ".glb": _export_gltf,

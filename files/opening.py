@@ -50,8 +50,8 @@ def open_file(path: Path, *, trust: bool = False) -> None:
             fit_scene_to_actions(current_scene())
 
 
-def save_file(path: Path) -> str:
-    """Writes the current file: as .blend, or its motion in another format.
+def save_file(path: Path, only: bpy.types.Object | None = None) -> str:
+    """Writes the current file: as .blend, or its motion in another format; ``only`` is the armature of a .bvh.
 
     Other formats leave out the targets and poles that set-up made; these are
     removed from the session, which is not for going on with.
@@ -71,7 +71,7 @@ def save_file(path: Path) -> str:
             return ""
         moved = _moved_to_zero(suffix)
         fit_scene_to_actions(current_scene())
-        out = formats.export_file(temporary, suffix)
+        out = formats.export_file(temporary, suffix, only)
         return "; ".join(filter(None, [moved, clips.left_out(out, path.name)]))
 
 

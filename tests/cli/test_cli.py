@@ -587,6 +587,18 @@ def test_the_armature_that_is_named_is_baked_alone(run: Run, tmp_path: Path, is_
     refused(run("bake", path, "-o", tmp_path / "no.blend", "--armature", "Nobody"), "no armature is named 'Nobody'")
 
 
+def test_the_armature_that_is_named_is_that_of_a_bvh(run: Run, tmp_path: Path) -> None:
+    path = saved_rig(tmp_path / "in.blend")
+    rigs.l2b("Other", location=(3, 0, 0))
+    files.save_file(path)
+    out = tmp_path / "out.bvh"
+    said = "a .bvh file holds one armature, and here are 2: name one with --armature"
+    refused(run("bake", path, "-o", out, "--frames", "1:3"), said)
+    assert run("bake", path, "-o", out, "--frames", "1:3", "--armature", "Rig")[0] == 0
+    files.open_file(out)
+    assert rigs.bone(files.armatures()[0], "up").head.length < 1.0
+
+
 def test_a_pattern_of_shots_may_match_one_file(run: Run, tmp_path: Path) -> None:
     """OUT without an extension is a folder for one file as for many, and the report may lie in it."""
     source, folder = saved_rig(tmp_path / "shot.blend"), tmp_path / "baked"
