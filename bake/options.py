@@ -54,6 +54,6 @@ class BakeReport:
         chains += f" of {self.armatures} armatures" if self.armatures > 1 else ""
         text = f"Baked {chains} over {frames}: {self.keys} keys in {self.seconds:.2f} s"
         if self.keys_before > self.keys:
-            text += f", {self.keys_before} before reducing, off by {self.error_words} at most"
+            text += f", {self.keys_before} before reducing, joints off by {self.error_words} at most"
             text += f" ({100.0 * self.error_part:.2g} % of the chain)"
         return "; ".join((text, *self.skipped, *self.notes))

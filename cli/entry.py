@@ -219,7 +219,11 @@ def _add_bake(commands: _Commands) -> None:
         "--step", type=values.positive, metavar="N", default=1, help="a key every N frames (default: 1)"
     )
     command.add_argument(
-        "--reduce", type=values.length, metavar="METRES", default=0.0, help="fewer keys, off by this at most"
+        "--reduce",
+        type=values.length,
+        metavar="METRES",
+        default=0.0,
+        help="fewer keys; joints of chains are off by this at most, what hangs on them (fingers) maybe by more",
     )
     command.add_argument("--after", **values.one_of(AFTER), default="MUTE", help="the chains (default: mute)")
     command.add_argument(

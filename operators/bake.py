@@ -40,7 +40,7 @@ class LIMB_IK_OT_bake(InSteps, OverRange, OnRigs, bpy.types.Operator):
         step: IntProperty(name="Step", description="Frames from key to key", default=1, min=1, soft_max=24)
         reduce: FloatProperty(
             name="Reduce",
-            description="Length by which fewer keys may miss the exact motion; 0 for a key on every frame",
+            description="Length by which joints may miss the exact motion with fewer keys; 0 for a key on every frame",
             default=0.0,
             min=0.0,
             soft_max=0.1,

@@ -427,7 +427,9 @@ def test_a_part_that_is_missing_is_said_to_be(run: Run, tmp_path: Path) -> None:
 def test_one_frame_is_a_range(run: Run, tmp_path: Path) -> None:
     path = saved_rig(tmp_path / "in.blend")
     assert "over 1 frame:" in run("bake", path, "-o", tmp_path / "out.blend", "--frames", "4")[1]
-    assert "--frames A:B or one frame" in " ".join(run("bake", "--help")[1].split())
+    helped = " ".join(run("bake", "--help")[1].split())
+    assert "--frames A:B or one frame" in helped
+    assert "joints of chains are off by this at most" in helped
 
 
 def test_a_rig_without_chains_is_not_baked(run: Run, data_dir: Path, tmp_path: Path) -> None:

@@ -54,4 +54,4 @@ def test_a_bake_says_what_few_keys_miss_in_them(system: str, scale: float) -> No
     missed = report.error if system != "NONE" else report.error / scale
     assert missed > 0.0
     words = bpy.utils.units.to_string(system, "LENGTH", missed, precision=3).strip()
-    assert f"before reducing, off by {words} at most" in report.sentence()
+    assert f"before reducing, joints off by {words} at most" in report.sentence()
