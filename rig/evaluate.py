@@ -17,7 +17,7 @@ from mathutils import Matrix
 from ..solvers.chain import Status
 from . import dependency, marks, order, readouts, solve_chain
 from .carried import Carrier, fixed_for
-from .chains import ChainSetup, setup_of
+from .chains import ChainSetup, RigSetup, setup_of
 from .crowd import solving as crowd
 from .crowd.turn import Together
 from .crowd.words import Words
@@ -29,6 +29,10 @@ __all__ = ["Evaluation", "Rig", "evaluate"]
 IN_EDIT_MODE = "armature is in edit mode"
 IN_REST_POSITION = "armature is in rest position"
 OTHER_BONES = "armature has other bones since the last update"
+
+
+# By session number of a rig, the set-up for which its bones were counted last.
+_counted: dict[int, RigSetup] = {}
 
 
 class GoneError(Exception):
@@ -164,21 +168,30 @@ def _add_rig(run: Evaluation, obj: bpy.types.Object, is_forced: bool, is_fresh: 
     evaluated = obj.evaluated_get(run.depsgraph)
     if not evaluated.is_evaluated or obj.pose is None:
         return
-    setup = setup_of(obj)
-    run.objects[marks.key_of(obj)] = obj
+    setup, key = setup_of(obj), marks.key_of(obj)
+    run.objects[key] = obj
     reason = IN_EDIT_MODE if obj.mode == 'EDIT' else ""
     if armature_data(obj).pose_position == 'REST':
         reason = IN_REST_POSITION
     if reason:
         _say_all(run, obj, readouts.Readout(message=reason))
         return
-    if len(pose_bones(evaluated)) != len(setup.names):
+    if not _has_its_bones(obj.session_uid, evaluated, setup):
         if not run.is_read_anew:
             raise GoneError(obj.name)
         _say_all(run, obj, readouts.Readout(Status.INVALID, message=OTHER_BONES))
         return
     is_live = is_forced or object_settings(obj).is_live
-    run.rigs[marks.key_of(obj)] = Rig(obj, evaluated, setup, run.frame, is_fresh=is_fresh, is_live=is_live)
+    run.rigs[key] = Rig(obj, evaluated, setup, run.frame, is_fresh=is_fresh, is_live=is_live)
+
+
+def _has_its_bones(uid: int, evaluated: bpy.types.Object, setup: RigSetup) -> bool:
+    """Whether there are as many bones as when the set-up was read; asked once of each, since Blender counts them."""
+    if _counted.get(uid) is not setup:
+        if len(pose_bones(evaluated)) != len(setup.names):
+            return False
+        _counted[uid] = setup
+    return True
 
 
 def _note_objects(run: Evaluation, rig: Rig) -> None:

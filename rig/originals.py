@@ -13,13 +13,24 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from . import channels, dependency
+from . import channels, dependency, edits
 from .data_paths import BONES
 from .raw_pose import write_channel
 from .session import pose_bones
 
 BONE_CHANNELS = {"location": 3, "scale": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4}
 Matrices = NDArray[np.float32]
+
+
+class _Known:
+    """Which rigs may be animated, by their session numbers, since the last edit (see ``edits``)."""
+
+    def __init__(self) -> None:
+        self.edits = -1
+        self.is_animated: dict[int, bool] = {}
+
+
+_known = _Known()
 
 
 def is_shown(depsgraph: bpy.types.Depsgraph) -> bool:
@@ -37,7 +48,18 @@ def may_differ(
         is_own: whether this is the depsgraph of the screen.
         seen: as in ``hold_the_same``.
     """
-    return _is_animated(original) and not (is_own and hold_the_same(evaluated, original, seen))
+    return _may_be_animated(original) and not (is_own and hold_the_same(evaluated, original, seen))
+
+
+def _may_be_animated(obj: bpy.types.Object) -> bool:
+    """``_is_animated``, asked once while nothing is edited."""
+    if _known.edits != edits.count():
+        _known.edits, _known.is_animated = edits.count(), {}
+    uid = obj.session_uid
+    found = _known.is_animated.get(uid)
+    if found is None:
+        found = _known.is_animated[uid] = _is_animated(obj)
+    return found
 
 
 def _is_animated(obj: bpy.types.Object) -> bool:

@@ -64,8 +64,11 @@ def _fill(members: Sequence[Member], fixed: Fixed) -> None:
         read_channel("matrix", room.matrices)
         read_channel("location", room.locations)
         read_channel("scale", room.scales)
-        read_channel("rotation_quaternion", room.evaluated)
         pose_bones(member.rig.obj).foreach_get("rotation_quaternion", room.original)
+        if member.rig.is_fresh:
+            read_channel("rotation_quaternion", room.evaluated)
+        else:  # it stayed, so no copy of it is another (see ``rig/staying``)
+            room.evaluated[:] = room.original
 
 
 def _fill_modes(members: Sequence[Member], fixed: Fixed) -> None:
