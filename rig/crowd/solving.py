@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...solvers import batch, rows
-from .. import edits, marks, solve_chain
+from .. import compat, edits, marks, solve_chain
 from ..chains import ChainSetup
 from ..readouts import IDLE
 from . import read, turn
@@ -56,9 +56,9 @@ def _places_again(run: Evaluation, members: Sequence[Member], recalled: Recalled
     settings = recalled.settings
     if recalled.animated:
         settings = settings.copy()
-        for number in recalled.animated:
-            columns = recalled.fixed.columns[members[number].uid][1]
-            settings[columns.start : columns.stop] = _settings(run, members[number : number + 1])
+        changing = [members[number] for number in recalled.animated]
+        columns = [column for member in changing for column in recalled.fixed.columns[member.uid][1]]
+        settings[columns] = _settings(run, changing)
     if settings[:, 0].min() <= 0.0:
         return None
     places = ask_again(run.depsgraph, recalled, settings)
@@ -109,6 +109,7 @@ def _keep(
     linked = [*objects[::2], *objects[1::2]]
     uids = [*(member.uid for member in members), *(0 if one is None else one.original.session_uid for one in linked)]
     found = [animated(member) for member in members]
+    is_unsure = not compat.BULK_WRITES_TAG  # a script may set them in bulk, and nothing tells of it
     keep(
         Recalled(
             edits=edits.count(),
@@ -118,8 +119,8 @@ def _keep(
             takes_turn=np.array([chain.end_rotation == 'TARGET' for chain in chains]),
             settings=asked.settings,
             tails=asked.tails,
-            animated=[number for number, one in enumerate(found) if one.settings],
-            has_animated_modes=any(one.modes for one in found),
+            animated=[number for number, one in enumerate(found) if one.settings or is_unsure],
+            has_animated_modes=is_unsure or any(one.modes for one in found),
         )
     )
 
