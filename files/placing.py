@@ -70,7 +70,8 @@ def check_place(path: Path) -> None:
     with sentences(f"{path} can't be written"):
         if not final.parent.is_dir():
             raise LimbIKError(f"{path} can't be written: its folder does not exist")
-        final.exists()  # fails where the name is longer than the file system allows
+        with suppress(FileNotFoundError):
+            os.lstat(final)  # fails where the name is longer than the file system allows
         _new_workplace(final).rmdir()
         if final.suffix.lower() == GLTF:
             for companion in companions(final):
