@@ -110,7 +110,7 @@ def _rigs_in(scene: bpy.types.Scene) -> list[bpy.types.Object]:
 @_persists
 def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Solve this frame and write it; Blender evaluates once more and shows it in the same update."""
-    if live_pause.is_paused():
+    if live_pause.is_paused() or not _may_have_rigs(scene, depsgraph):
         return
     _notice_rigs_that_came(scene, depsgraph)
     if not marks.has_any():
@@ -119,6 +119,11 @@ def frame_change_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) ->
         frame = scene.frame_current_final
         write.write(evaluate(depsgraph, _held_by(depsgraph), frame, is_fresh=True, stayed=_stayed, is_played=True))
     keyed_fk.note_frame(scene)
+
+
+def _may_have_rigs(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bool:
+    """Whether rigs are watched or may have come with this frame: one question to Blender where there are none."""
+    return marks.has_any() or keyed_fk.shown_frame(scene) is None or depsgraph.id_type_updated('ARMATURE')
 
 
 def _notice_rigs_that_came(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:

@@ -27,6 +27,7 @@ from mathutils import Euler, Matrix, Vector
 sys.path[:0] = [str(Path(__file__).resolve().parent.parent / "tests"), str(Path(__file__).resolve().parent)]
 
 import _three  # noqa: E402
+from _ending import end  # noqa: E402
 from _scenes import registered, reset  # noqa: E402
 from _three import Answer, Case  # noqa: E402
 
@@ -198,4 +199,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    end(main)

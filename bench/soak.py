@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import limb_ik
+from _ending import end
 from limb_ik.operators import CLASSES as OPERATORS
 from limb_ik.properties import SPECS
 from limb_ik.ui import CLASSES as PANELS
@@ -211,6 +212,4 @@ def memory_kb() -> float:
 
 
 if __name__ == "__main__":
-    status = main()
-    sys.stdout.flush()
-    os._exit(status)  # the package of 4.5 can wait for ever at a plain exit
+    end(main)

@@ -10,14 +10,13 @@ from __future__ import annotations
 import bpy  # isort: skip  (first: mathutils is part of it)
 
 import argparse
-import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import _accuracy
 import _scenes
 import _speed
+from _ending import end
 from _plot import plot
 from _report import Row, Series, heading, line, write_json
 
@@ -59,6 +58,4 @@ def _told(rows: list[Row]) -> list[Row]:
 
 
 if __name__ == "__main__":
-    status = main()
-    sys.stdout.flush()
-    os._exit(status)  # Blender 4.5 as a package can hang as it leaves (measured)
+    end(main)
