@@ -203,6 +203,21 @@ def local_at(obj: bpy.types.Object, frames: Any) -> list[dict[str, Quaternion]]:
     return found
 
 
+@pytest.mark.parametrize("is_strip", [False, True])
+def test_a_target_that_goes_on_after_the_rigs_own_animation_loses_ik_there_and_it_is_said(is_strip: bool) -> None:
+    obj = limb()
+    if is_strip:
+        anim = obj.animation_data
+        action, anim.action = anim.action, None
+        assert action is not None
+        anim.nla_tracks.new().strips.new("Strip", 1, action)
+    assert not any("lose IK" in note for note in baked(obj).notes)
+    rigs.bone(obj, "lo").limb_ik_mute = False
+    rigs.key_location(rigs.bone(obj, "lo").limb_ik_target, 60, (0.5, -0.9, 0.8))
+    rigs.update()
+    assert "frames 11…60 of 'Rig' lose IK" in baked(obj).notes
+
+
 def test_fk_that_is_keyed_beside_the_range_stays_and_nothing_is_said_of_it() -> None:
     obj = sparse()
     for frame in (0, 11):
