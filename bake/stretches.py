@@ -17,7 +17,7 @@ from ..rig.crowd import plan as crowd_plan
 from ..rig.data_paths import setting_path
 from ..rig.hanging import Unmoved
 from ..rig.marks import Link
-from ..rig.session import armature_data, object_at
+from ..rig.session import armature_data, is_in_edit_mode, object_at
 from .reading import BakeWork, rows_of
 
 
@@ -70,7 +70,7 @@ def stretches(works: Sequence[BakeWork]) -> list[Stretch] | None:
 
 
 def _shows_pose(obj: Any) -> bool:
-    return armature_data(obj).pose_position == 'POSE' and bool(obj.mode != 'EDIT')
+    return armature_data(obj).pose_position == 'POSE' and not is_in_edit_mode(obj)
 
 
 def _reaches_for_unmoved(unmoved: Unmoved, chain: ChainSetup) -> bool:

@@ -14,7 +14,7 @@ import bpy
 from . import dependency, marks, migrate, regain
 from .chain_setup import AXES, UNREAD, ChainSetup, RigSetup, limits_of, matrix_from, matrix_values
 from .read_chains import read_setup
-from .session import object_settings
+from .session import is_in_edit_mode, object_settings
 
 __all__ = [
     "AXES",
@@ -50,7 +50,7 @@ marks.on_change(_listen)
 def setup_of(obj: bpy.types.Object) -> RigSetup:
     """The set-up of a rig; read from its bones where it was marked since the last time."""
     setup = _setups.get(obj.session_uid)
-    if setup is None and obj.mode == 'EDIT':
+    if setup is None and is_in_edit_mode(obj):
         return UNREAD
     if setup is None:
         was_set_up_here = bool(object_settings(obj).version)

@@ -22,7 +22,7 @@ from .crowd import solving as crowd
 from .crowd.turn import Together
 from .crowd.words import Words
 from .evaluated_rig import Rig
-from .session import armature_data, object_at, object_settings, pose_bones
+from .session import armature_data, is_in_edit_mode, object_at, object_settings, pose_bones
 
 __all__ = ["Evaluation", "Rig", "evaluate"]
 
@@ -170,7 +170,7 @@ def _add_rig(run: Evaluation, obj: bpy.types.Object, is_forced: bool, is_fresh: 
         return
     setup, key = setup_of(obj), marks.key_of(obj)
     run.objects[key] = obj
-    reason = IN_EDIT_MODE if obj.mode == 'EDIT' else ""
+    reason = IN_EDIT_MODE if is_in_edit_mode(obj) else ""
     if armature_data(obj).pose_position == 'REST':
         reason = IN_REST_POSITION
     if reason:

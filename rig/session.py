@@ -40,6 +40,14 @@ def armature_data(obj: bpy.types.Object) -> bpy.types.Armature:
     return cast(bpy.types.Armature, obj.data)
 
 
+def is_in_edit_mode(obj: bpy.types.Object) -> bool:
+    """Whether the bones of an armature object are being edited: by itself, or by another object of the same armature.
+
+    Until edit mode is left, bones of the pose and bones at rest don't fit each other.
+    """
+    return armature_data(obj).is_editmode
+
+
 def object_at(key: tuple[str, str | None]) -> bpy.types.Object:
     """The object of a name and its library's path (None: of this file); the stubs know names only.
 

@@ -20,7 +20,7 @@ from . import compat, dependency, edits, fk_pose, hanging, marks, needs
 from .bone_rows import line_above
 from .chains import ChainSetup, RigSetup, setup_of
 from .data_paths import bone_path
-from .session import armature_data, object_settings, pose_bones
+from .session import armature_data, is_in_edit_mode, object_settings, pose_bones
 
 ROTATIONS = (*fk_pose.WIDTHS, "rotation_mode")
 
@@ -69,7 +69,7 @@ def _found(rigs: Sequence[bpy.types.Object]) -> list[bpy.types.Object]:
     """The rigs that may stay, as far as Blender's tags tell of edits."""
     found = []
     for obj in rigs:
-        if obj.mode == 'EDIT':
+        if is_in_edit_mode(obj):
             return []
         setup, uid = setup_of(obj), obj.session_uid
         known = _known.rigs.get(uid)

@@ -11,6 +11,7 @@ from typing import Any, cast
 import bpy
 
 from . import chains, copies, marks
+from .session import is_in_edit_mode
 
 # Looked up once: Blender searches all its types for the name each time (measured: 4 us where little is in the cache).
 OBJECT = bpy.types.Object
@@ -81,7 +82,7 @@ def touched_rigs(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
         edited = {data for data in blocks if isinstance(data, bpy.types.Armature)}
         found += [obj for obj in marks.rigs() if obj.data in edited and obj not in found]
         for obj in found:
-            if obj.is_editable and obj.mode != 'EDIT':
+            if obj.is_editable and not is_in_edit_mode(obj):
                 copies.settle(obj)
     touched = [obj for obj in found if marks.is_known(obj) or marks.has_traces(obj)]
     was_only_moved = _was_only_moved(depsgraph)

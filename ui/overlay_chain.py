@@ -15,6 +15,7 @@ from mathutils import Matrix, Vector
 
 from ..rig import chains, compat, marks
 from ..rig.posed_chain import length_along
+from ..rig.session import is_in_edit_mode
 from ..rig.setting_up import active, select_controls
 from ..rig.spaces import frame_of
 from . import overlay_shapes as shapes
@@ -42,7 +43,7 @@ def chosen(context: Any) -> Iterator[tuple[Any, str]]:
     """Armature and tip of the chains to show: the active one, and those with a selected bone, target or pole."""
     current = active.active_armature(context)
     for obj in _candidates(context, current):
-        if obj.mode == 'EDIT' or not obj.limb_ik.is_live or not obj.visible_get():
+        if is_in_edit_mode(obj) or not obj.limb_ik.is_live or not obj.visible_get():
             continue
         wanted = active.active_tip(context, obj) if obj == current else ""
         for tip in active.tip_names(obj):

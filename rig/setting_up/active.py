@@ -12,6 +12,7 @@ from .. import chains, dependency, marks
 from ..bone_rows import row_of
 from ..chains import RigSetup
 from ..errors import LimbIKError
+from ..session import is_in_edit_mode
 
 
 def active_armature(context: Any) -> Any:
@@ -59,7 +60,7 @@ def active_tip(context: Any, obj: Any) -> str:
 
 def active_bone_name(obj: Any) -> str:
     """Name of the armature's active bone, empty where there is none."""
-    bone = obj.data.bones.active if obj.mode != 'EDIT' else None
+    bone = obj.data.bones.active if not is_in_edit_mode(obj) else None
     return bone.name if bone is not None else ""
 
 

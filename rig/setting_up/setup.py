@@ -17,7 +17,7 @@ from .. import carry, chains, dependency, marks, match, posed_chain
 from ..errors import LimbIKError
 from ..evaluate import Evaluation
 from ..made import remember
-from ..session import pose_bones
+from ..session import is_in_edit_mode, pose_bones
 from ..spaces import matrix_to_armature
 from ..this_frame import all_but, evaluate_shown
 from . import chain_plan, controls, leavings
@@ -118,7 +118,7 @@ def check_armature(obj: bpy.types.Object | None) -> None:
     if obj is None or obj.type != 'ARMATURE':
         raise LimbIKError("no armature: make one active, or name it")
     check_editable(obj)
-    if obj.mode == 'EDIT':
+    if is_in_edit_mode(obj):
         raise LimbIKError(f"'{obj.name}' is in edit mode: leave it first")
 
 

@@ -181,6 +181,36 @@ def test_lb_78_modes_stay_and_the_rig_that_is_not_edited_goes_on(capfd: pytest.C
     bpy.ops.object.mode_set(mode="OBJECT")
 
 
+@pytest.mark.parametrize("name", ["up", "lo", "hand"])
+def test_lb_78_edit_mode_of_an_armature_that_two_share_is_that_of_both(
+    name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    a, target, _ = limb()
+    b: Any = a.copy()
+    bpy.context.scene.collection.objects.link(b)
+    rigs.update()
+    b.location.x = 3.0
+    rigs.update()
+    other = rigs.empty("TB", (3.6, -0.4, 1.2))
+    rigs.bone(b, "lo").limb_ik_target = other
+    bpy.context.view_layer.objects.active = a
+    bpy.ops.object.mode_set(mode="EDIT")
+    a.data.edit_bones[name].name = "another"
+    capfd.readouterr()
+    b.update_tag()
+    go_on(capfd)
+    tips: list[Any] = [next(bone for bone in obj.pose.bones if bone.limb_ik_solver != "NONE") for obj in (a, b)]
+    assert [tip.limb_ik_message for tip in tips] == ["armature is in edit mode"] * 2
+    with pytest.raises(RuntimeError, match=f"'{b.name}' is in edit mode: leave it first"):
+        bpy.ops.limb_ik.remove_chain(armature=b.name, tips=tips[1].name)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    go_on(capfd)
+    for obj, goal in ((a, target), (b, other)):
+        tip = next(bone for bone in obj.pose.bones if bone.limb_ik_solver != "NONE")
+        assert tip.limb_ik_message == ""
+        assert rigs.tip_error(obj, tip.name, goal) <= ON_TARGET
+
+
 @pytest.mark.parametrize("role", ["target", "pole"])
 def test_a_control_bone_that_was_deleted_is_named_and_the_chain_can_still_be_removed(role: str) -> None:
     obj = rigs.l2b()
