@@ -39,6 +39,8 @@ Handler = TypeVar("Handler", bound=Callable[..., None])
 
 # Session numbers of the rigs that were left as IK posed them before this frame change.
 _stayed: set[int] = set()
+# Whether a frame came with new relations, so that rigs may hang on others than was seen last.
+_relations = {"are_stale": False}
 
 
 def _persists(handler: Handler) -> Handler:
@@ -65,6 +67,8 @@ def frame_change_pre(scene: bpy.types.Scene, *_: Any) -> None:
     if live_pause.is_paused() or not marks.has_any():
         return
     _mend_keys_of_frame_left(scene)
+    if _relations["are_stale"] and not cast(Any, bpy.app).is_job_running('RENDER'):  # it goes on beside the panels
+        _relate_rigs_anew()
     history.clear()
     rigs = _rigs_in(scene)
     settled = _settled_graph(scene)
@@ -129,12 +133,12 @@ def _may_have_rigs(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bo
 def _notice_rigs_that_came(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Watch rigs that were copied or appended, or came with a scene, and got no update before this frame.
 
-    What was set up before it, by a script, is read as well.
+    What was set up before it, by a script, is read as well. Relations are not changed here: Blender would evaluate
+    all animation of this frame once more, over what is written now.
     """
     if updates.is_set_up_anew(depsgraph):
         marks.names_may_have_changed()
-        if depsgraph.mode == 'VIEWPORT':  # a render runs beside the panels: no driver is changed there
-            _relate_rigs_anew()
+        _relations["are_stale"] = True
     if keyed_fk.shown_frame(scene) is None:
         marks.mark_all()
         keyed_fk.note_frame(scene)
@@ -156,7 +160,7 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
     touched = updates.touched_rigs(depsgraph) if updates.may_touch_rigs(depsgraph) else ()
     if not touched:
         return
-    if depsgraph.id_type_updated('SCENE'):
+    if _relations["are_stale"] or depsgraph.id_type_updated('SCENE'):
         _relate_rigs_anew()
     frame = scene.frame_current_final
     rigs = [obj for obj in upstream.involved(touched, marks.rigs()) if _is_held_by(obj, depsgraph)]
@@ -177,6 +181,7 @@ def depsgraph_update_post(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
 
 def _relate_rigs_anew() -> None:
     """Something may hang on something else: see which rigs hang on which, and what has to be evaluated for them."""
+    _relations["are_stale"] = False
     upstream.forget()
     dependency.follow_upstream(marks.rigs())
 

@@ -15,12 +15,16 @@ import bpy
 from . import channels, constrained, dependency, hanging, marks, named_links
 from .data_paths import split_bone_path
 
+# Of an object's properties those that say where it is with all that it hangs on.
+WORKED_OUT = ("matrix_world", "matrix_local")
+
 
 @dataclass(frozen=True, slots=True)
 class Loose:
     """What is looked at between solves, and the sentence to say where it is solved.
 
-    ``key``, ``bone``: an armature's and the name of its bone; None for any that shape something.
+    ``key``, ``bone``: an object's, and the name of its bone that is looked at; empty where it is the object, None for
+    any bone of an armature that shapes something.
     ``owner``, ``constraint``: what has the constraint that looks, and its name; empty where it is none.
     ``may_be_carried``: nothing is to be said where the constraint is rigid.
     """
@@ -87,10 +91,12 @@ def _of_drivers(obj: Any, bone_names: set[str]) -> Iterator[Loose]:
             continue
         for variable in curve.driver.variables:
             for target in variable.targets:
-                bone = target.bone_target if variable.type != 'SINGLE_PROP' else split_bone_path(target.data_path)[0]
-                if isinstance(target.id, bpy.types.Object) and bone:
+                is_property = variable.type == 'SINGLE_PROP'
+                bone = split_bone_path(target.data_path)[0] if is_property else target.bone_target
+                is_place = bool(bone) or not is_property or target.data_path.startswith(WORKED_OUT)
+                if isinstance(target.id, bpy.types.Object) and is_place:
                     text = _text(f"'{owner or obj.name}'", f"a driver of {curve.data_path.rpartition('.')[2]}")
-                    yield Loose(marks.key_of(target.id), bone, text)
+                    yield Loose(marks.key_of(target.id), bone or "", text)
 
 
 def _text(who: str, how: str) -> str:

@@ -83,15 +83,20 @@ def _waits_for(run: Evaluation, rig: Rig, chain: ChainSetup, node: Node, owners:
     return found
 
 
-def _links_now(run: Evaluation, link: marks.Link, fixed: frozenset[marks.Link]) -> list[tuple[bpy.types.Object, str]]:
-    """An object or a bone, and what it hangs on at this moment through parents and what is carried, at any depth."""
+def _links_now(
+    run: Evaluation, link: marks.Link, fixed: frozenset[marks.Link] = frozenset(), *, is_carried: bool = True
+) -> list[tuple[bpy.types.Object, str]]:
+    """An object or a bone, and what it hangs on at this moment through parents and constraints, at any depth.
+
+    ``is_carried``: of constraints on bones through those alone that carry along, else through all that act.
+    """
     found = [(run.object_of(link[0]), link[1])]
     for one, name in found:
         evaluated, key = one.evaluated_get(run.depsgraph), marks.key_of(one)
         holds = list(hanging.holds_above(evaluated))
         for bone in _line_of(evaluated, name):
-            if len(bone.constraints) and (key, bone.name) not in fixed and carrying_bone(bone) is not None:
-                holds += hanging.holds_of(bone)
+            if len(bone.constraints) and (key, bone.name) not in fixed:
+                holds += hanging.holds_of(bone) if not is_carried or carrying_bone(bone) is not None else ()
         found += [link for link in ((hold.obj, hold.bone) for hold in holds) if link not in found]
     return found
 
@@ -107,7 +112,7 @@ def _loose_note(run: Evaluation, chain: ChainSetup, owners: dict[Bone, Node]) ->
         if _acts(run, loose) and any(_turning_loose(run, loose, owners)):
             return loose.text
     for role, link in (("target", chain.target_key), ("pole", chain.pole_key)):
-        above = dict.fromkeys(one for one, _ in _links_now(run, link, frozenset())) if link else ()
+        above = dict.fromkeys(one for one, _ in _links_now(run, link)) if link else ()
         for evaluated in (one.evaluated_get(run.depsgraph) for one in above if len(one.constraints)):
             for hold in _not_carried(evaluated):
                 if any(_turning_hold(run, marks.key_of(hold.obj), hold.bone, owners)):
@@ -143,10 +148,11 @@ def _acts(run: Evaluation, loose: Loose) -> bool:
 
 
 def _turning_loose(run: Evaluation, loose: Loose, owners: dict[Bone, Node]) -> Iterator[Node]:
-    if loose.bone is not None:
-        yield from _turning_hold(run, loose.key, loose.bone, owners)
-    else:
+    if loose.bone is None:
         yield from (node for (key, _), node in owners.items() if key == loose.key)
+        return
+    for obj, bone_name in _links_now(run, (loose.key, loose.bone), is_carried=False):
+        yield from _turning_hold(run, marks.key_of(obj), bone_name, owners)
 
 
 def _turning_hold(run: Evaluation, key: marks.Key, bone_name: str, owners: dict[Bone, Node]) -> Iterator[Node]:

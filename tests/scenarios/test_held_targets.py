@@ -342,3 +342,66 @@ def test_chain_and_target_below_a_bone_that_is_held_stay_together_and_are_named(
         pose = rigs.evaluated_pose(obj)
         assert (pose["lo"].tail - pose["goal"].head).length <= ON_TARGET
         assert UNSOLVED in tip.limb_ik_message
+
+
+def on_hand(upper: Any) -> Any:
+    return parented(rigs.empty("Between", (0.1, 0.0, 0.0)), upper)
+
+
+def below_that(upper: Any) -> Any:
+    between = rigs.empty("Below", (0.1, 0.0, 0.0))
+    between.parent = on_hand(upper)
+    return between
+
+
+def turned_like_the_hand(upper: Any) -> Any:
+    between = rigs.empty("Turned", (0.1, 0.0, 0.0))
+    held(between, "COPY_ROTATION", upper, "hand")
+    return between
+
+
+def on_a_bone_turned_like_the_hand(upper: Any) -> Any:
+    other = rigs.l2b("Other", location=(2.0, 0.0, 0.0))
+    held(other.pose.bones["lo"], "COPY_ROTATION", upper, "hand")
+    return parented(rigs.empty("Between", (0.1, 0.0, 0.0)), other)
+
+
+def constrained(root: Any, between: Any) -> None:
+    held(root, "COPY_ROTATION", between)
+
+
+def driven(root: Any, between: Any) -> None:
+    drive(root, between, "TRANSFORMS", "")
+
+
+def driven_by_its_matrix(root: Any, between: Any) -> None:
+    drive(root, between, "SINGLE_PROP", "matrix_world[0][3]")
+
+
+def drive(root: Any, between: Any, kind: str, path: str) -> None:
+    driver: Any = root.driver_add("location", 0).driver
+    driver.type = "SUM"
+    variable = driver.variables.new()
+    variable.type = kind
+    variable.targets[0].id = between
+    if path:
+        variable.targets[0].data_path = path
+
+
+@pytest.mark.parametrize("look", [constrained, driven, driven_by_its_matrix])
+@pytest.mark.parametrize("make", [on_hand, below_that, turned_like_the_hand, on_a_bone_turned_like_the_hand])
+def test_a_root_that_looks_at_an_object_which_hangs_on_solved_bones_is_named_while_they_are(
+    make: Callable[[Any], Any], look: Callable[[Any, Any], None]
+) -> None:
+    upper = upper_rig()
+    obj = rigs.rig("L2B", "A", root=True, location=(0.3, -0.6, 0.2))
+    look(obj.pose.bones["root"], make(upper))
+    tip: Any = rigs.add_chain_by_properties(obj, "lo", rigs.empty("T", (0.4, -0.5, 1.1)))
+    rigs.frame_set(5)
+    assert "'root' follows solved bones through" in tip.limb_ik_message
+    assert tip.limb_ik_message.endswith(UNSOLVED)
+    upper_tip: Any = rigs.bone(upper, "lo")
+    upper_tip.limb_ik_solver = "NONE"
+    rigs.update()
+    rigs.frame_set(6)
+    assert UNSOLVED not in tip.limb_ik_message
