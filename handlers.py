@@ -107,8 +107,8 @@ def _rigs_in(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     found = [obj for obj in marks.rigs() if obj.is_editable]
     if len(bpy.data.scenes) == 1:
         return found
-    names = set(scene.objects.keys())
-    return [obj for obj in found if obj.name in names]
+    uids = {obj.session_uid for obj in scene.objects}  # linked objects may have names of others
+    return [obj for obj in found if obj.session_uid in uids]
 
 
 @_persists

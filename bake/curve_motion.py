@@ -7,6 +7,7 @@ holds as ``Motions`` are made. This module must not solve or write.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -189,15 +190,13 @@ class BoneMotion:
     def matrices(self, posed: dict[int, Posed]) -> dict[int, Floats]:
         """Pose matrices of bones that ``at`` gave, parents and all."""
         found: dict[int, Floats] = {}
+        parents = self.setup.parents
         for bone in posed:
-            self._put_matrix(bone, posed, found)
+            unknown = itertools.takewhile(lambda one: one not in found, line_above(parents, bone))
+            for one in reversed(list(unknown)):
+                matrix = np.array(self.setup.offsets[one]) @ posed[one].matrix
+                found[one] = matrix if parents[one] < 0 else found[parents[one]] @ matrix
         return found
-
-    def _put_matrix(self, bone: int, posed: dict[int, Posed], found: dict[int, Floats]) -> Floats:
-        if bone not in found:
-            parent, matrix = self.setup.parents[bone], np.array(self.setup.offsets[bone]) @ posed[bone].matrix
-            found[bone] = matrix if parent < 0 else self._put_matrix(parent, posed, found) @ matrix
-        return found[bone]
 
 
 class ObjectMotion:

@@ -1,4 +1,4 @@
-"""The hips' offset that grounding bakes: the only location that Limb IK ever writes, as keys of one bone.
+"""The hips' offset that grounding bakes: the only location of a character's bones that Limb IK writes, as keys of one.
 
 Must not decide how far the hips move.
 """

@@ -30,9 +30,9 @@ def frames_between(
     Raises:
         LimbIKError: the range holds no frame.
     """
-    own = animation_range(obj) or (context.scene.frame_start, context.scene.frame_end)
-    start = math.floor(own[0] + SAME_FRAME) if first is None else first
-    end = math.ceil(own[1] - SAME_FRAME) if last is None else last
+    own = whole_range(animation_range(obj) or (context.scene.frame_start, context.scene.frame_end))
+    start = own[0] if first is None else first
+    end = own[1] if last is None else last
     if not (abs(start) <= LAST_FRAME and abs(end) <= LAST_FRAME):
         raise LimbIKError(f"the frames {start:g}…{end:g} go beyond ±{LAST_FRAME}, where Blender has none")
     if end < start:
@@ -41,6 +41,11 @@ def frames_between(
     if frames[-1] < end - SAME_FRAME:
         frames = np.append(frames, end)
     return tuple(float(frame) for frame in frames)
+
+
+def whole_range(ends: tuple[float, float]) -> tuple[int, int]:
+    """Whole frames around all of a range."""
+    return math.floor(ends[0] + SAME_FRAME), math.ceil(ends[1] - SAME_FRAME)
 
 
 def bone_keys(obj: Any, tips: Sequence[str], first: float, last: float) -> list[float]:

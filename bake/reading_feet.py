@@ -16,6 +16,7 @@ from ..rig.bone_rows import line_above
 from ..rig.chains import ChainSetup, setup_of
 from ..rig.errors import LimbIKError
 from ..rig.evaluate import Evaluation, Rig
+from ..rig.hanging import Unmoved
 from ..rig.sampling import sampled
 from ..rig.session import object_at
 from ..rig.this_frame import all_but
@@ -75,23 +76,15 @@ read_feet = at_once(read_feet_steps)
 
 def _apart(obj: Any, chains: Sequence[ChainSetup]) -> set[str]:
     """Tips of other chains of the armature that can't move these: they need not be solved."""
-    links = [link for chain in chains for link in (chain.target_key, chain.pole_key) if link is not None]
-    if any(bone or _hangs_loosely(object_at(key)) for key, bone in links):
+    keys = [key for chain in chains for key in (chain.target_key, chain.pole_key, chain.ground_key)]
+    links, unmoved = [link for link in keys if link is not None], Unmoved()
+    if any(bone or not unmoved.is_free(object_at(key)) for key, bone in links):
         return set()
     setup = setup_of(obj)
     roots = [setup.parents[chain.bones[0]] for chain in chains]
     above = {bone for root in roots for bone in line_above(setup.parents, root)}
     named = {chain.tip for chain in chains}
     return {one.tip for one in setup.chains if one.tip not in named and not above & {*one.bones, one.end}}
-
-
-def _hangs_loosely(obj: Any) -> bool:
-    """Whether bones may move an object."""
-    while obj is not None:
-        if obj.parent_type == 'BONE' or len(obj.constraints):
-            return True
-        obj = obj.parent
-    return False
 
 
 class _Seen(NamedTuple):

@@ -19,7 +19,8 @@ import bpy
 from ..rig import compat, nla
 from ..rig.errors import LimbIKError
 from ..rig.made import COLLECTION
-from ..rig.session import armature_data, current_scene, current_view_layer
+from ..rig.session import armature_data, current_scene
+from ..rig.setting_up.controls import edit_mode
 from ..rig.setting_up.uses import still_used
 from . import gltf_clips
 from .bvh_export import write_bvh
@@ -211,13 +212,9 @@ def _control_bones(obj: bpy.types.Object) -> list[str]:
 
 
 def _remove_bones(obj: bpy.types.Object, names: list[str]) -> None:
-    obj.hide_viewport = False
-    obj.hide_set(False)
-    current_view_layer().objects.active = obj
-    bpy.ops.object.mode_set(mode='EDIT')
-    for name in names:
-        armature_data(obj).edit_bones.remove(armature_data(obj).edit_bones[name])
-    bpy.ops.object.mode_set(mode='OBJECT')
+    with edit_mode(bpy.context, obj):
+        for name in names:
+            armature_data(obj).edit_bones.remove(armature_data(obj).edit_bones[name])
 
 
 READERS: dict[str, Callable[[Path], None]] = {

@@ -12,6 +12,7 @@ import bpy
 
 from ..solvers import joint_limits
 from . import constrained, dependency, migrate
+from .bone_rows import line_above
 from .chain_setup import HINGED, REACHING, ChainSetup, limits_of
 from .scenes import is_in_a_scene
 from .session import pose_bones
@@ -83,13 +84,9 @@ def target_problem(role: str, target: bpy.types.Object | None, bone_name: str) -
 
 def refuse_shared(found: list[ChainSetup], parents: tuple[int, ...]) -> list[ChainSetup]:
     """One chain turns a bone: of two that would, the one with the deeper tip can't be solved. A muted one doesn't."""
-
-    def depth(bone: int) -> int:
-        return 0 if bone < 0 else 1 + depth(parents[bone])
-
     owners: dict[int, str] = {}
     checked = {}
-    for chain in sorted(found, key=lambda chain: depth(chain.bones[-1])):
+    for chain in sorted(found, key=lambda chain: len(list(line_above(parents, chain.bones[-1])))):
         taken = next((owners[bone] for bone in chain.turned if bone in owners), "")
         if not chain.problem and taken:
             chain = replace(chain, problem=f"a bone of it is turned by the chain of '{taken}'")

@@ -55,7 +55,7 @@ def holds_of(owner: Any) -> Iterator[Hold]:
 
 
 def holds_by(constraint: Any) -> Iterator[Hold]:
-    """What hangs on the targets of a constraint, whether it acts or not."""
+    """What the owner of a constraint hangs on by it, whether it acts or not."""
     for target, bone in _targets(constraint):
         yield Hold(target.original, bone, constraint.name)
 

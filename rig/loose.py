@@ -38,7 +38,7 @@ class Loose:
 
 
 def loose_of(tip: Any, chain_bones: list[Any]) -> tuple[Loose, ...]:
-    """What the bones above and in a chain, its target, its pole and what those hang on look at between solves.
+    """What the bones above and in a chain, its target, pole and ground and what those hang on look at between solves.
 
     Args:
         tip: the chain's tip, an original pose bone.
@@ -46,7 +46,7 @@ def loose_of(tip: Any, chain_bones: list[Any]) -> tuple[Loose, ...]:
     """
     own = [*chain_bones, *chain_bones[0].parent_recursive]
     links = hanging.links_above(tip.id_data)
-    for role in ("target", "pole"):
+    for role in named_links.EVALUATED:
         linked, bone_name = named_links.place_of(tip, role)
         links += hanging.links_above(linked, bone_name) if linked is not None else []
     objects = list(dict.fromkeys(obj for obj, _ in links))

@@ -15,7 +15,7 @@ from mathutils import Matrix, Quaternion, Vector
 
 from ..solvers import rotations
 from ..solvers.vectors import TINY
-from . import fk_pose, marks, posed_chain, solve_chain
+from . import constrained, fk_pose, marks, posed_chain, solve_chain
 from .chain_setup import REACHING, ChainSetup
 from .errors import LimbIKError
 from .evaluate import Evaluation, Rig
@@ -146,7 +146,7 @@ def held_by(obj: Any, bone_name: str) -> str:
     """What may keep a control from the place that its channels say, in words; empty where nothing does."""
     owner = owner_of(obj, bone_name)
     for constraint in owner.constraints:
-        if not constraint.mute and constraint.influence > 0.0 and constraint.type not in CARRYING_CONSTRAINTS:
+        if constrained.acts(constraint) and constraint.type not in CARRYING_CONSTRAINTS:
             return f"its constraint '{constraint.name}'"
     if bone_name and owner.parent is not None and owner.bone.use_connect:
         return f"its connection to '{owner.parent.name}'"

@@ -1,4 +1,4 @@
-"""In which order chains are solved: a chain after everything that moves its root, its target or its pole.
+"""In which order chains are solved: a chain after everything that moves its root, its target, its pole or its ground.
 
 Spine before arm, arm before finger, over armatures too. Chains that wait for each
 other, or for themselves, can't be solved and are named. This module must not solve.
@@ -43,15 +43,16 @@ def sorted_chains(run: Evaluation, chains: Sequence[tuple[Rig, ChainSetup]]) -> 
             on_cycle = sorted(set(error.args[1]))
             for node in on_cycle:
                 rig, chain = nodes.pop(node)
-                refused.append((rig, replace(chain, problem=chain.problem or _cycle_problem(node, on_cycle))))
+                refused.append((rig, replace(chain, problem=chain.problem or _cycle_problem(chain, node, on_cycle))))
                 graph.pop(node)
             graph = {node: waits - set(on_cycle) for node, waits in graph.items()}
 
 
-def _cycle_problem(node: Node, on_cycle: list[Node]) -> str:
+def _cycle_problem(chain: ChainSetup, node: Node, on_cycle: list[Node]) -> str:
     others = ", ".join(f"'{tip}'" for _, tip in on_cycle if (_, tip) != node)
     if not others:
-        return "its target or pole hangs on the chain itself"
+        links = "target or pole" if chain.ground_key is None else "target, pole or ground"
+        return f"its {links} hangs on the chain itself"
     return f"it and the chain of {others} depend on each other"
 
 
@@ -77,7 +78,7 @@ def _waits_for(run: Evaluation, rig: Rig, chain: ChainSetup, node: Node, owners:
     if root_parent >= 0:
         found.update(_turning(rig.setup, node[0], root_parent, owners))
     fixed = fixed_for(rig, chain)
-    for link in ((node[0], ""), chain.target_key, chain.pole_key):
+    for link in ((node[0], ""), chain.target_key, chain.pole_key, chain.ground_key):
         for obj, bone_name in _links_now(run, link, fixed) if link is not None else ():
             found.update(_turning_hold(run, marks.key_of(obj), bone_name, owners))
     return found
@@ -111,7 +112,7 @@ def _loose_note(run: Evaluation, chain: ChainSetup, owners: dict[Bone, Node]) ->
     for loose in chain.loose:
         if _acts(run, loose) and any(_turning_loose(run, loose, owners)):
             return loose.text
-    for role, link in (("target", chain.target_key), ("pole", chain.pole_key)):
+    for role, link in (("target", chain.target_key), ("pole", chain.pole_key), ("ground", chain.ground_key)):
         above = dict.fromkeys(one for one, _ in _links_now(run, link)) if link else ()
         for evaluated in (one.evaluated_get(run.depsgraph) for one in above if len(one.constraints)):
             for hold in _not_carried(evaluated):

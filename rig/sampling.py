@@ -169,7 +169,7 @@ def _own_scene(
             if _may_be_disabled(obj):
                 pulls.append(_pull(scene, obj))
         for obj in beside:
-            if obj.name not in scene.collection.objects:
+            if obj not in scene.collection.objects[:]:  # names may be those of linked ones, too
                 scene.collection.objects.link(obj)
         scene.view_layers[0].update()
         yield scene, scene.view_layers[0]

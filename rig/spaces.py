@@ -7,6 +7,7 @@ other bone then is. Blender's rules of inheritance are Blender's own
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import bpy
@@ -15,6 +16,7 @@ from mathutils import Matrix, Quaternion, Vector
 from ..solvers import rotations
 from ..solvers.rotations import Quat
 from . import fk_pose
+from .bone_rows import line_above
 from .chains import RigSetup
 from .session import pose_bones
 
@@ -50,7 +52,10 @@ class PoseState:
         """Pose matrix with the turned bones; the very same object as ``old`` where nothing above changed."""
         matrix = self._new.get(bone)
         if matrix is None:
-            matrix = self._new[bone] = self._compute(bone)
+            unknown = itertools.takewhile(lambda one: one not in self._new, line_above(self.setup.parents, bone))
+            for one in reversed(list(unknown)):  # from above, as a rope may have more bones than calls can be nested
+                matrix = self._new[one] = self._compute(one)
+        assert matrix is not None
         return matrix
 
     def _compute(self, bone: int) -> Matrix:
@@ -125,12 +130,10 @@ class PoseState:
     def turn(self, bone: int, local: Quat) -> None:
         """Give a bone a local rotation; everything below it moves along."""
         self.rotations[bone] = local
-        self._drop(bone)
-
-    def _drop(self, bone: int) -> None:
-        if self._new.pop(bone, None) is not None:
-            for child in self.setup.children[bone]:
-                self._drop(child)
+        moved = [bone]
+        for one in moved:
+            if self._new.pop(one, None) is not None:
+                moved += self.setup.children[one]
 
     def head(self, bone: int) -> Vector:
         """Head of the bone, armature space."""

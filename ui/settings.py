@@ -10,7 +10,7 @@ from ..rig.chain_setup import HINGED, REACHING
 from ..rig.setting_up import active
 from .panel import InSidebar
 
-ITERATIVE_SOLVERS = {'FABRIK', 'LEG'}
+WITH_ITERATIONS = {'FABRIK', 'LEG'}
 LIMITS: dict[str, tuple[tuple[str, str], ...]] = {
     'FREE': (),
     'HINGE': (("min_angle", "Min"), ("max_angle", "Max")),
@@ -158,10 +158,10 @@ class LIMB_IK_PT_solver(OfChain, bpy.types.Panel):
             layout.prop(bone, "limb_ik_max_reach", slider=True)
         if solver in HINGED:
             layout.prop(bone, "limb_ik_bend_axis")
-        if solver in ITERATIVE_SOLVERS:
+        if solver in WITH_ITERATIONS:
             layout.prop(bone, "limb_ik_iterations")
-            layout.prop(bone, "limb_ik_tolerance")
         if solver == 'FABRIK':
+            layout.prop(bone, "limb_ik_tolerance")
             layout.prop(bone, "limb_ik_use_warm_start")
 
 

@@ -74,8 +74,8 @@ class Standing(NamedTuple):
     """Limbs as they stand in FK; columns are limbs.
 
     Space: armature. ``frames``: upper, lower and end bone at zero local rotation; ``locals``: their local rotation,
-    ``turns``: both together. ``end_axis``: the end bone's Y axis. ``root``, ``mid``, ``end``, ``measured``: as in
-    ``batch``. ``is_even``: nothing above is scaled unevenly, mirrored or without size.
+    ``turns``: both together. ``end_axis``: the end bone's Y axis. ``root``, ``mid``, ``end``: as in ``batch``.
+    ``is_even``: nothing above is scaled unevenly, mirrored or without size.
     """
 
     frames: tuple[rows.Rows, rows.Rows, rows.Rows]

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ...solvers import rotations, vectors
 from ...solvers.chain import JointKind
 from ...solvers.rotations import Quat
+from .. import spaces
 from ..bone_rows import line_above
 from ..chains import ChainSetup, RigSetup
 
@@ -108,8 +109,12 @@ def _rest_places(chain: ChainSetup) -> tuple[Vector, Vector]:
 
 def _rest_turn(chain: ChainSetup) -> Quat:
     """What takes the target's orientation at set-up away, in FK space."""
-    is_asked = chain.target_space == 'FK' and chain.end_rotation == 'TARGET'
+    is_asked = _counts_turn(chain)
     return rotations.conjugate(rotations.from_matrix(chain.target_rest)) if is_asked else rotations.IDENTITY
+
+
+def _counts_turn(chain: ChainSetup) -> bool:
+    return chain.target_space == 'FK' and chain.end_rotation == 'TARGET'
 
 
 def _end(chain: ChainSetup) -> int:
@@ -131,6 +136,7 @@ def _is_plain(setup: RigSetup, chain: ChainSetup, turned: set[int]) -> bool:
         and chain.target_key is not None
         and chain.ground_key is None
         and chain.end_rotation in PLAIN_ENDS
+        and (not _counts_turn(chain) or spaces.orientation(chain.target_rest) is not None)
         and not (chain.use_limits and any(one.kind != JointKind.FREE for one in chain.limits))
         and _has_plain_bones(setup, chain, turned)
         and not _has_turned_above(setup, chain.bones[0], turned)

@@ -80,7 +80,7 @@ def _select_objects(context: Any, objects: Sequence[bpy.types.Object]) -> None:
 
 def _check_in_layer(context: Any, objects: Sequence[bpy.types.Object]) -> None:
     for one in objects:
-        if one.name not in context.view_layer.objects:
+        if one not in context.view_layer.objects[:]:
             raise LimbIKError(f"'{one.name}' is not in this view layer and can't be selected")
         if not one.visible_get(view_layer=context.view_layer) or one.hide_select:
             raise LimbIKError(f"'{one.name}' is hidden or can't be selected: show it first")

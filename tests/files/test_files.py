@@ -150,6 +150,21 @@ def test_what_set_up_made_stays_out_of_other_formats(blank: None, tmp_path: Path
     assert sorted(files.armatures()[0].pose.bones.keys()) == ["hand", "lo", "up"]
 
 
+def test_bone_targets_of_a_rig_in_an_excluded_collection_are_left_out_of_other_formats(
+    blank: None, tmp_path: Path
+) -> None:
+    arm = rigs.rig("L2B")
+    bpy.ops.limb_ik.add_chain(armature=arm.name, tips="lo", target_kind="BONE")
+    away = bpy.data.collections.new("Away")
+    bpy.context.scene.collection.children.link(away)
+    away.objects.link(arm)
+    bpy.context.scene.collection.objects.unlink(arm)
+    bpy.context.view_layer.layer_collection.children["Away"].exclude = True
+    files.save_file(tmp_path / "out.glb")
+    files.open_file(tmp_path / "out.glb")
+    assert sorted(files.armatures()[0].pose.bones.keys()) == ["hand", "lo", "up"]
+
+
 @pytest.mark.parametrize("target_kind", ["EMPTY", "BONE"])
 def test_what_hangs_on_a_made_target_stays_where_it_is_in_other_formats(
     blank: None, tmp_path: Path, target_kind: str

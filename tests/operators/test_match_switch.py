@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import random
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import bpy
 import pytest
 from limb_ik.bake.match_fk import match_fk
 from limb_ik.bake.match_ik import match_ik
+from limb_ik.bake.ranges import frames_between
+from limb_ik.operators.over_range import OverRange
 
 import rigs
 
@@ -436,3 +439,14 @@ def test_matching_an_end_bone_that_a_constraint_holds_for_a_while(blank: None, f
     for frame, pose in seen.items():
         rigs.frame_set(frame)
         assert rigs.pose_distance(pose, rigs.evaluated_pose(obj)) < 1e-5
+
+
+def test_a_dialog_opens_with_the_frames_that_are_baked_without_it(arm: Any) -> None:
+    for frame in (1.0, 20.4):
+        arm.pose.bones[0].keyframe_insert("rotation_quaternion", frame=frame)
+    asked = SimpleNamespace(
+        properties=SimpleNamespace(is_property_set=lambda _: False), use_range=False, frame_start=0, frame_end=0
+    )
+    OverRange.fill_range(asked, bpy.context, [arm])
+    frames = frames_between(bpy.context, arm)
+    assert (asked.frame_start, asked.frame_end) == (frames[0], frames[-1]) == (1, 21)

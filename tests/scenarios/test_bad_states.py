@@ -6,6 +6,7 @@ from typing import Any
 
 import bpy
 import pytest
+from limb_ik.bake.baking import BakeOptions, bake
 from limb_ik.rig import compat
 
 import rigs
@@ -320,3 +321,31 @@ def test_an_end_bone_that_the_chain_does_not_carry_is_named(parent: str, constra
         assert (tip.limb_ik_status, tip.limb_ik_message) == ("INVALID", said)
     else:
         assert rigs.tip_error(obj, "lo", target, "end") <= ON_TARGET and tip.limb_ik_status == "REACHED"
+
+
+def test_a_rest_of_the_target_that_is_no_place_costs_the_other_rigs_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    rows = []
+    for number in range(7):  # so many that plain limbs are solved together
+        obj = rigs.l2b(name=f"R{number}", location=(3 * number, 0, 0))
+        target = rigs.empty(f"T{number}", (3 * number + 0.6, -0.4, 1.2))
+        rows.append((obj, target, rigs.add_chain_by_properties(obj, "lo", target, end_bone="hand")))
+    rigs.update()
+    bad: Any = rows[0][2]
+    bad.limb_ik_end_rotation, bad.limb_ik_target_space, bad.limb_ik_target_rest = "TARGET", "FK", [0.0] * 16
+    go_on(capfd)
+    for obj, target, _ in rows[1:]:
+        assert rigs.tip_error(obj, "lo", target) <= ON_TARGET
+
+
+@pytest.mark.parametrize("solver", ["TWO_BONE", "FABRIK"])
+def test_a_limb_at_the_end_of_a_rope_of_a_thousand_bones(solver: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """More bones in a row than Python nests calls."""
+    obj = rigs.build(rigs.bent(1100, 0.05, 0.0))
+    target = rigs.empty("T", (0.02, -0.02, 55.0 - 0.03))
+    tip: Any = rigs.add_chain_by_properties(obj, "b1100", target, solver=solver)
+    go_on(capfd)
+    assert tip.limb_ik_status == "REACHED"
+    rigs.key_location(target, 1)
+    report = bake(bpy.context, [obj], BakeOptions(1, 3))
+    assert report.chains == 1
+    assert not report.skipped

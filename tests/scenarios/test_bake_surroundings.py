@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -219,3 +220,27 @@ def test_stopped_in_the_middle_a_bake_leaves_all_as_it_was() -> None:
     assert rigs.keys(obj) == keys
     rigs.frame_set(5)
     assert rigs.tip_error(obj, "lo", target) <= EXACT
+
+
+@pytest.mark.parametrize("name", ["Rig", "Ground"])
+def test_a_linked_ground_with_the_name_of_the_rig_is_stood_on_in_a_bake_too(name: str, tmp_path: Path) -> None:
+    mesh = bpy.data.meshes.new("Plane")
+    mesh.from_pydata([(-5, -5, 0), (5, -5, 0), (5, 5, 0), (-5, 5, 0)], [], [(0, 1, 2, 3)])
+    made = bpy.data.objects.new(name, mesh)
+    made.location.z = 0.15
+    library = str(tmp_path / "ground.blend")
+    bpy.data.libraries.write(library, {made})
+    bpy.data.objects.remove(made)
+    obj: Any = rigs.legp()
+    with bpy.data.libraries.load(library, link=True) as (_, wanted):
+        wanted.objects = [name]
+    ground = wanted.objects[0]
+    bpy.context.scene.collection.objects.link(ground)
+    tip: Any = rigs.add_chain_by_properties(obj, "shin", rigs.empty("T", (0.1, 0, 0.1)), end_bone="foot")
+    tip.limb_ik_ground = ground
+    rigs.frame_set(2)
+    height = rigs.evaluated_pose(obj)["foot"].head.z
+    assert height == pytest.approx(0.25, abs=1e-5)
+    bake(bpy.context, [obj], BakeOptions(1, 4))
+    rigs.frame_set(3)
+    assert rigs.evaluated_pose(obj)["foot"].head.z == pytest.approx(height, abs=1e-5)

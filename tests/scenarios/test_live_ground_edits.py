@@ -9,7 +9,7 @@ import bpy
 import pytest
 from limb_ik import handlers
 from limb_ik.rig import chains
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 import rigs
 
@@ -108,3 +108,32 @@ def test_an_empty_for_a_ground_is_named_and_prints_nothing(capfd: pytest.Capture
     tip: Any = rigs.bone(obj, "shin")
     assert "ground 'Nothing' has no surface to stand on" in tip.limb_ik_message
     assert "Error" not in "".join(capfd.readouterr())
+
+
+@pytest.mark.parametrize("is_leg_first", [True, False])
+def test_a_ground_that_hangs_on_a_solved_bone_is_solved_before_who_stands_on_it(is_leg_first: bool) -> None:
+    ground, lift = plane(), rigs.c3("Lift", location=(0.4, 0, -3))
+    ground.parent, ground.parent_type, ground.parent_bone = lift, "BONE", "b2"
+    rigs.update()
+    ground.matrix_world = Matrix.Translation((0, 0, 0.05))
+    leg = rigs.legp()
+    steps: list[Callable[[], Any]] = [
+        lambda: stand_on(ground, leg),
+        lambda: rigs.add_chain_by_properties(lift, "b3", rigs.empty("TL", (0.6, 0, 0.02))),
+    ]
+    for step in steps if is_leg_first else reversed(steps):
+        step()
+    rigs.frame_set(3)
+    seen: Any = rigs.evaluated(ground)
+    inverse = seen.matrix_world.inverted()
+    is_hit, point, _, _ = seen.ray_cast(inverse @ Vector((0.1, 0, 5)), inverse.to_3x3() @ Vector((0, 0, -1)))
+    level = (seen.matrix_world @ point).z
+    assert is_hit
+    assert abs(level - 0.05) > 0.005, "the bone tilts it"
+    assert height(leg) == pytest.approx(level + ANKLE, abs=NEAR)
+
+
+def stand_on(ground: Any, leg: Any) -> None:
+    tip: Any = rigs.add_chain_by_properties(leg, "shin", rigs.empty("T", (0.1, 0, ANKLE)), end_bone="foot")
+    tip.limb_ik_ground = ground
+    rigs.update()

@@ -76,6 +76,13 @@ def test_a_target_that_is_held_is_named() -> None:
     assert match_ik(bpy.context, obj, ["lo"]).notes == (f"'{target.name}' may not be where FK is: a driver holds it",)
 
 
+def test_a_constraint_that_does_not_act_holds_no_target() -> None:
+    obj, _, target = limb()
+    target.constraints.new('COPY_LOCATION')  # without a target
+    rigs.update()
+    assert match_ik(bpy.context, obj, ["lo"]).notes == ()
+
+
 def test_a_target_that_is_carried_goes_where_fk_is_without_a_word() -> None:
     obj, tip, target = limb()
     target.constraints.new('CHILD_OF').target = rigs.empty("E", (1, 2, 3), rotation=(0.3, 0.4, 0.5))

@@ -133,7 +133,10 @@ SHOWN = {
         {"limb_ik_look_axis", "limb_ik_up_axis", "limb_ik_joint_share"},
         {"limb_ik_pole", "limb_ik_softness", "limb_ik_ground"},
     ),
-    'LEG': ({"limb_ik_pole", "limb_ik_joint_share", "limb_ik_bend_axis", "limb_ik_ground"}, {"limb_ik_look_axis"}),
+    'LEG': (
+        {"limb_ik_pole", "limb_ik_joint_share", "limb_ik_bend_axis", "limb_ik_ground", "limb_ik_iterations"},
+        {"limb_ik_look_axis", "limb_ik_tolerance", "limb_ik_use_warm_start"},
+    ),
 }
 
 
