@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..rig import compat
+from ..rig import animated_range
 from ..rig.chain_setup import REACHING
 from ..rig.chains import ChainSetup, setup_of
 from ..rig.errors import LimbIKError
@@ -98,7 +98,7 @@ def detect_steps(
     Raises:
         LimbIKError: nothing moves, or nothing comes to rest (a swim, a walk in place).
     """
-    if frames is None and compat.animation_range(obj) is None:
+    if frames is None and animated_range.animation_range(obj) is None:
         raise LimbIKError(f"'{obj.name}' has no animation to find contacts in")
     chains = chosen(obj, tips, hands=hands)
     feet = yield from read_feet_steps(context, obj, chains, frames_between(context, obj) if frames is None else frames)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..rig import compat
+from ..rig import animated_range
 from ..rig.errors import LimbIKError
 from ..rig.ground import check_ground
 from ..rig.lengths import in_words
@@ -131,7 +131,7 @@ class _Ramp:
     @classmethod
     def over(cls, context: Any, obj: Any, chains: Sequence[Any], frames: Floats) -> _Ramp:
         """At an end of the animation nothing has to be blended."""
-        own = compat.animation_range(obj) or (frames[0], frames[-1])
+        own = animated_range.animation_range(obj) or (frames[0], frames[-1])
         lead = max(plant_work.lead_of(context, chain) for chain in chains)
         begins, ends = frames[0] <= own[0], frames[-1] >= own[1]
         size = max(lead, 1.0)

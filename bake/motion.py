@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from mathutils import Quaternion
 
-from ..rig import compat
+from ..rig import animated_range
 from ..rig.bone_rows import row_up
 from ..rig.chain_setup import HINGED
 from ..rig.errors import LimbIKError
@@ -92,7 +92,7 @@ def settled_motion(obj: Any, motion: str) -> str:
     """
     if motion not in MOTIONS:
         raise LimbIKError(f"motion can be {', '.join(MOTIONS)}, not {motion!r}")
-    is_animated = compat.animation_range(obj) is not None
+    is_animated = animated_range.animation_range(obj) is not None
     if motion == 'AUTO':
         return 'FK' if is_animated else 'STILL'
     if motion == 'KEYS' and not is_animated:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..rig import compat, fk_pose, needs, nla
+from ..rig import animated_range, compat, fk_pose, needs, nla
 from ..rig.data_paths import rotation_path
 from ..rig.session import pose_bones
 from ..solvers import rotations
@@ -69,11 +69,13 @@ def outside(context: Any, work: BakeWork) -> Outside:
     """Look at FK outside of a bake's frames, before keys are written."""
     obj, scene = work.obj, context.scene
     whole = float(scene.frame_start), float(scene.frame_end)
-    first, last = compat.keyed_range(obj) or whole
+    first, last = animated_range.keyed_range(obj) or whole
     anim = obj.animation_data
     is_told = anim is None or not nla.uses_strips(anim)  # what strips give below the action isn't
     frames = {bone: _frames_beside(work, bone, first, last) for bone in work.bones} if is_told else {}
-    moved = [ends for block in needs.needed_by([obj]) if (ends := compat.keyed_range(block)) is not None] or [whole]
+    moved = [ends for block in needs.needed_by([obj]) if (ends := animated_range.keyed_range(block)) is not None] or [
+        whole
+    ]
     first, last = min(ends[0] for ends in moved), max(ends[1] for ends in moved)
     return Outside(work, first, last, frames, {bone: fk_turns(obj, bone, at) for bone, at in frames.items()})
 

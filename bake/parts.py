@@ -12,9 +12,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..rig.errors import LimbIKError
+from ..solvers import rotations
 from .reading import BakeWork, Reading, RowPlace
 
+LARGEST = float(np.finfo(np.float32).max)
 FORM = 1
 """Of the files; another form is refused."""
 
@@ -69,25 +73,56 @@ def from_file(path: Path) -> Part:
         found = json.loads(path.read_text(encoding="utf-8"))
         if found["form"] != FORM:
             raise LimbIKError(f"{path} is a part of another version: form {found['form']}, not {FORM}")
-        readings = {entry["frame"]: [_reading(one) for one in entry["readings"]] for entry in found["frames"]}
+        counts = [len(mark["bones"]) for mark in found["marks"]]
+        if not isinstance(found["frames"], list):
+            raise TypeError
+        readings = {
+            _number(entry["frame"]): [
+                _reading(one, count) for one, count in zip(entry["readings"], counts, strict=True)
+            ]
+            for entry in found["frames"]
+        }
         return Part(found["marks"], readings)
     except OSError as problem:
         raise LimbIKError(f"{path} can't be read: {problem.strerror}") from problem
-    except (ValueError, KeyError, TypeError, RecursionError) as problem:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as problem:
         raise LimbIKError(f"{path} is no part of a bake: it is damaged or of another kind") from problem
 
 
-def _reading(values: Mapping[str, Any]) -> Reading:
+def _reading(values: Mapping[str, Any], bones: int) -> Reading:
+    """What was read of one armature, of which so many bones are baked; numbers of the kinds that there have to be."""
+    if not len(values["turns"]) == len(values["near"]) == bones:
+        raise ValueError
     return Reading(
-        turns=[tuple(turn) for turn in values["turns"]],
-        near=[tuple(raw) for raw in values["near"]],
+        turns=[_turn(turn) for turn in values["turns"]],
+        near=[_numbers(raw, 3, 4) for raw in values["near"]],
         places=[
-            RowPlace(tuple(map(tuple, place["heads"])), tuple(map(tuple, place["frames"])))
+            RowPlace(tuple(_numbers(head, 3) for head in place["heads"]), tuple(map(_turn, place["frames"])))
             for place in values["places"]
         ],
-        scale=values["scale"],
-        problems=dict(values["problems"]),
+        scale=_number(values["scale"]),
+        problems={str(tip): str(problem) for tip, problem in values["problems"].items()},
     )
+
+
+def _turn(values: Sequence[Any]) -> rotations.Quat:
+    w, x, y, z = _numbers(values, 4)
+    if w == x == y == z == 0.0:
+        raise ValueError
+    return w, x, y, z
+
+
+def _numbers(values: Sequence[Any], *counts: int) -> tuple[float, ...]:
+    if len(values) not in counts:
+        raise ValueError
+    return tuple(map(_number, values))
+
+
+def _number(value: Any) -> float:
+    """A number that a key can hold, which is a single."""
+    if not isinstance(value, (int, float)) or not abs(value) <= LARGEST:
+        raise ValueError
+    return value
 
 
 def joined(parts: Sequence[Part], marks: Sequence[dict[str, Any]]) -> dict[float, list[Reading]]:

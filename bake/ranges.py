@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..rig import chains
+from ..rig.animated_range import animation_range
 from ..rig.channels import SAME_FRAME
-from ..rig.compat import animation_range
 from ..rig.errors import LimbIKError
 from ..rig.session import object_at
 from . import keyed
@@ -34,7 +34,7 @@ def frames_between(
     start = own[0] if first is None else first
     end = own[1] if last is None else last
     if not (abs(start) <= LAST_FRAME and abs(end) <= LAST_FRAME):
-        raise LimbIKError(f"the frames {start:g}…{end:g} go beyond ±{LAST_FRAME}, where Blender has none")
+        raise LimbIKError(f"the frames {start:.15g}…{end:.15g} go beyond ±{LAST_FRAME}, where Blender has none")
     if end < start:
         raise LimbIKError(f"the frame range {start:g}…{end:g} holds no frame")
     frames = np.arange(start, end + SAME_FRAME, max(1, step), dtype=np.float64)

@@ -11,7 +11,7 @@ import bpy
 import limb_ik
 import numpy as np
 from limb_ik.files import opening as files
-from limb_ik.rig import compat, limbs
+from limb_ik.rig import animated_range, limbs
 
 
 def read(path: str) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def read(path: str) -> dict[str, Any]:
     obj = next(one for one in bpy.data.objects if one.type == 'ARMATURE')
     skeleton = limbs.rest_skeleton(obj.data)
     found = limbs.find_limbs(skeleton)
-    own = compat.animation_range(obj)
+    own = animated_range.animation_range(obj)
     first, last = (round(own[0]), round(own[1])) if own else (1, 1)
     names = [bone.name for bone in obj.pose.bones]
     heads, turns = [], []

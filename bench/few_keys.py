@@ -35,7 +35,7 @@ sys.modules.setdefault("limb_ik", importlib.util.module_from_spec(spec))  # not 
 
 import few_keys_bound  # noqa: E402
 from limb_ik.bake import chain_error, continuity, few_keys, reduce  # noqa: E402
-from limb_ik.rig import compat, data_paths  # noqa: E402
+from limb_ik.rig import animated_range, compat, data_paths  # noqa: E402
 from limb_ik.rig.limb_finding.skeleton import rest_skeleton  # noqa: E402
 from limb_ik.rig.limbs import find_limbs  # noqa: E402
 
@@ -71,7 +71,7 @@ def channels(obj: Any, bone: str, frames: np.ndarray) -> np.ndarray | None:
 
 def limb_rows(obj: Any, args: argparse.Namespace) -> Iterator[tuple[str, Any, list[np.ndarray], np.ndarray]]:
     """Name, rest bones, channels of both bones, frames."""
-    first, last = compat.animation_range(obj) or (1.0, 1.0)
+    first, last = animated_range.animation_range(obj) or (1.0, 1.0)
     step = max(1, round(bpy.context.scene.render.fps / args.fps))
     frames = np.arange(first, last + 1.0, step)[: args.frames]
     for limb in find_limbs(rest_skeleton(obj.data)):

@@ -6,6 +6,7 @@ Must not read arguments' text. Calls the same plain function as the operator.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -23,8 +24,8 @@ from ..files.clips import part_named, rows_of
 from ..files.opening import armatures, check_readable, check_writable, motion_range, save_file
 from ..files.placing import companions, make_folder, write_text
 from ..files.still_channels import use
+from ..rig.animated_range import animation_range, keyed_range
 from ..rig.chains import tips
-from ..rig.compat import animation_range, keyed_range
 from ..rig.errors import LimbIKError
 from ..rig.needs import needed_by
 from ..rig.session import current_scene
@@ -34,6 +35,7 @@ from .drivers import refuse_blocked_drivers
 from .missing import refuse_missing_links
 from .reports import check_report, write_report
 from .setup import chosen, left_out, open_rig
+from .version import PROGRAM
 
 PART_SUFFIX = ".json"
 
@@ -49,10 +51,11 @@ def bake(arguments: argparse.Namespace) -> tuple[str, int]:
     written = [path for _, target in pairs for path in (target, *companions(target))]
     check_report(arguments, [*arguments.files, *arguments.join], written)
     is_one = len(pairs) == 1
-    records, stopped = ([_baked_or_skipped(*pairs[0], arguments)], 0) if is_one else jobs.run_all(pairs, arguments)
+    records, stopped = ([_only(*pairs[0], arguments)], 0) if is_one else jobs.run_all(pairs, arguments)
     done = [record for record in records if record["status"] in jobs.DONE]
     known = {*jobs.DONE, "stopped"} if stopped else jobs.DONE
-    jobs.say_failed([record for record in records if record["status"] not in known])
+    if not is_one:
+        jobs.say_failed([record for record in records if record["status"] not in known])
     if stopped:
         jobs.say_stopped(records)
     report, unwritten = write_report(arguments.report, {"files": records})
@@ -62,6 +65,15 @@ def bake(arguments: argparse.Namespace) -> tuple[str, int]:
 def _suffix(arguments: argparse.Namespace) -> str:
     """The extension that is asked for, empty where none is."""
     return f".{arguments.format.lower()}" if arguments.format else ""
+
+
+def _only(source: Path, target: Path, arguments: argparse.Namespace) -> dict[str, Any]:
+    """One file in this process: what went wrong is said at once."""
+    try:
+        return _baked_or_skipped(source, target, arguments)
+    except LimbIKError as problem:
+        sys.stderr.write(f"{PROGRAM}: {problem}\n")
+        return jobs.record(source, target, "failed", error=str(problem))
 
 
 def _baked_or_skipped(source: Path, target: Path, arguments: argparse.Namespace) -> dict[str, Any]:
@@ -118,7 +130,8 @@ def _read_part(arguments: argparse.Namespace) -> tuple[str, int]:
     with _frames_shown(source, arguments, "") as progress:
         part = read_part(bpy.context, objects, options, number, count, progress)
     write_text(arguments.output, parts.to_text(part) + "\n")
-    return f"{arguments.output}: read {len(part.readings)} frames, part {number} of {count}", 0
+    read = len(part.readings)
+    return f"{arguments.output}: read {read} frame{'s' * (read != 1)}, part {number} of {count}", 0
 
 
 def _opened(source: Path, arguments: argparse.Namespace) -> tuple[list[bpy.types.Object], BakeOptions]:
@@ -130,7 +143,7 @@ def _opened(source: Path, arguments: argparse.Namespace) -> tuple[list[bpy.types
         where = source.name if arguments.armature is None else f"'{arguments.armature}' in {source.name}"
         raise LimbIKError(f"{where} has no IK chain to bake; add makes them")
     refuse_blocked_drivers(objects)
-    if arguments.action:
+    if arguments.action is not None:
         _use_action(objects, arguments.action)
     frames = arguments.frames or _whole_range(objects)
     _check_inside(frames, objects)

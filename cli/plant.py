@@ -22,7 +22,7 @@ from ..bake.planting import PlantReport
 from ..bake.steps import Steps, finished
 from ..files.opening import BLEND, check_readable, check_writable, save_file
 from ..files.placing import companions
-from ..rig import compat
+from ..rig import animated_range
 from ..rig.chains import tips
 from ..rig.errors import LimbIKError
 from . import combinations, progress
@@ -82,7 +82,7 @@ def _moving(objects: Sequence[bpy.types.Object], name: str | None) -> list[bpy.t
     """Those that are animated; one that is named has to be, which is said where its contacts are looked for."""
     if name is not None:
         return list(objects)
-    moving = [obj for obj in objects if compat.animation_range(obj) is not None]
+    moving = [obj for obj in objects if animated_range.animation_range(obj) is not None]
     if not moving:
         raise LimbIKError("no armature has an animation to find contacts in")
     return moving

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import bpy
 
-from ..rig import compat
+from ..rig import compat, data_paths
 from ..rig.chains import setup_of
 
 # Keys that were seconds in a file are this near to whole frames (float32 seconds, a few thousand frames).
@@ -81,4 +81,4 @@ def _has_live_chain(owner: bpy.types.ID) -> bool:
 
 
 def _has_own_settings(part: Part) -> bool:
-    return any(compat.OWN_SETTING in curve.data_path for curve in part.curves)
+    return any(data_paths.OWN_SETTING in curve.data_path for curve in part.curves)

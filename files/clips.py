@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import bpy
 
-from ..rig import compat, nla
+from ..rig import animated_range, compat, nla
 from ..rig.data_paths import split_bone_path
 from ..rig.sentences import counted, listed
 from ..rig.session import armature_data
@@ -42,7 +42,7 @@ def clips_of(objects: Iterable[bpy.types.Object]) -> tuple[Clip, list[Clip]]:
 def rows_of(obj: bpy.types.Object) -> list[dict[str, Any]]:
     """An armature's clips as plain values: name, frames, and whether it is the one that plays."""
     playing, others = clips_of([obj])
-    own = compat.animation_range(obj)
+    own = animated_range.animation_range(obj)
     rows = [] if own is None else [(playing.name, whole_frames([own]), True)]
     rows += [(clip.name, clip.frames(), False) for clip in others]
     return [{"name": name, "frames": frames, "plays": plays} for name, frames, plays in rows]

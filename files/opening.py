@@ -13,7 +13,7 @@ from pathlib import Path
 
 import bpy
 
-from ..rig import compat
+from ..rig import animated_range
 from ..rig.errors import LimbIKError
 from ..rig.scenes import is_in_one_of
 from ..rig.session import current_scene
@@ -135,8 +135,13 @@ def armatures() -> list[bpy.types.Object]:
 
 def why_no_armature() -> str:
     """Where armatures are that the current scene doesn't have, in words; empty where there are none."""
-    every = (obj for obj in bpy.data.objects if obj.type == 'ARMATURE')
-    return "; ".join(f"'{obj.name}' is in {' and '.join(_scenes_of(obj)) or 'no scene'}" for obj in every)
+    return "; ".join(f"'{obj.name}' {_place_of(obj)}" for obj in bpy.data.objects if obj.type == 'ARMATURE')
+
+
+def _place_of(obj: bpy.types.Object) -> str:
+    if obj.library is not None and is_in_one_of([current_scene()], obj):
+        return "is linked and an instance shows it: make a library override of it first"
+    return f"is in {' and '.join(_scenes_of(obj)) or 'no scene'}"
 
 
 def armatures_elsewhere() -> dict[str, str]:
@@ -151,7 +156,7 @@ def _scenes_of(obj: bpy.types.Object) -> list[str]:
 
 
 def motion_range(
-    objects: Iterable[bpy.types.Object], range_of: RangeOf = compat.animation_range
+    objects: Iterable[bpy.types.Object], range_of: RangeOf = animated_range.animation_range
 ) -> tuple[int, int] | None:
     """First and last whole frame that hold the animation of these objects; None where there is none.
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import bpy
 
-from ..rig import compat
+from ..rig import compat, data_paths
 from ..rig.data_paths import bone_path, rotation_path
 from ..rig.session import pose_bones
 from .clip import Clip, Part, animation_of, is_armature
@@ -36,7 +36,7 @@ def use(part: Part) -> None:
     before.use_fake_user = True
     if not compat.why_not_editable(before) and (slot is not None or not compat.HAS_SLOTS):
         left = Clip(before.name, (Part(owner, before, slot),))
-        moved = {path_of(curve) for curve in part.curves if compat.OWN_SETTING not in curve.data_path}
+        moved = {path_of(curve) for curve in part.curves if data_paths.OWN_SETTING not in curve.data_path}
         hold(left.parts[0], _values(owner, moved), (left.frames() or (0, 0))[0])
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from bpy.props import BoolProperty, IntProperty
 
 from ..bake.ranges import whole_range
-from ..rig import compat
+from ..rig import animated_range
 
 
 class OverRange:
@@ -33,7 +33,7 @@ class OverRange:
         properties = cast(Any, self).properties
         if properties.is_property_set("frame_start"):
             return
-        found = [whole_range(own) for obj in objects if (own := compat.animation_range(obj)) is not None]
+        found = [whole_range(own) for obj in objects if (own := animated_range.animation_range(obj)) is not None]
         found = found or [(context.scene.frame_start, context.scene.frame_end)]
         self.frame_start, self.frame_end = min(a for a, _ in found), max(b for _, b in found)
         self.use_range = self.use_range

@@ -26,8 +26,6 @@ BULK_WRITES_TAG = bpy.app.version >= (4, 5, 0)
 # Where an action plays alone its muted groups play on; beside NLA strips, and in them, they don't (measured).
 PLAYS_MUTED_GROUPS_ALONE = HAS_SLOTS
 
-# What the path of every animatable setting of a chain has in it.
-OWN_SETTING = '"].limb_ik_'
 # A path no data has: its curve exists for an instant, so that Blender itself picks or makes the slot.
 _SLOT_PROBE_PATH = '["limb_ik_slot_probe"]'
 
@@ -135,48 +133,6 @@ def has_own_action(id_block: bpy.types.ID) -> bool:
     if action is None or not action.is_editable:
         return False
     return len(slot.users()) == 1 if slot is not None else action.users - action.use_fake_user <= 1
-
-
-def animation_range(id_block: bpy.types.ID) -> tuple[float, float] | None:
-    """First and last frame that the data-block's own animation has, in scene time.
-
-    A manual frame range of the active action that has keys for it, else ``keyed_range``. Units: frames.
-    """
-    anim, keyed = anim_data(id_block), keyed_range(id_block)
-    action = None if anim is None else anim.action
-    if anim is None or action is None or not action.use_frame_range or keyed is None or not _keyed(id_block):
-        return keyed
-    first, last = sorted(anim.nla_tweak_strip_time_to_scene(end) for end in (action.frame_start, action.frame_end))
-    return first, last
-
-
-def keyed_range(id_block: bpy.types.ID) -> tuple[float, float] | None:
-    """First and last frame that have keys, in scene time.
-
-    Keys of Limb IK's settings don't make a clip longer: an ease begins before the first contact. Where there are
-    no others they count.
-
-    The active action's keys for its slot (in NLA tweak mode where the strip plays
-    them), else the NLA strips that play, else None. Units: frames.
-    """
-    anim = anim_data(id_block)
-    if anim is None:
-        return None
-    curves = _keyed(id_block)
-    motion = [curve for curve in curves if OWN_SETTING not in curve.data_path]
-    ranges = [tuple(cast(Any, curve.range())) for curve in motion or curves]
-    if ranges:
-        ends = (min(start for start, _ in ranges), max(end for _, end in ranges))
-        first, last = sorted(anim.nla_tweak_strip_time_to_scene(end) for end in ends)
-        return first, last
-    strips = [strip for track in anim.nla_tracks if not track.mute for strip in track.strips if not strip.mute]
-    if not strips:
-        return None
-    return min(strip.frame_start for strip in strips), max(strip.frame_end for strip in strips)
-
-
-def _keyed(id_block: bpy.types.ID) -> list[bpy.types.FCurve]:
-    return [curve for curve in fcurves_of(id_block) if len(curve.keyframe_points)]
 
 
 def why_not_editable(id_block: bpy.types.ID) -> str:

@@ -11,6 +11,8 @@ import bpy
 
 from . import fk_pose
 
+# What the path of every animatable setting of a chain has in it.
+OWN_SETTING = '"].limb_ik_'
 # What the path of every property of a bone begins with.
 BONES = 'pose.bones["'
 OF_BONE = re.compile(r'pose\.bones\["(?P<name>(?:[^"\\]|\\.)*)"\]\.?(?P<rest>.*)', re.DOTALL)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import bpy
 
-from .. import compat, dependency, nla
+from .. import compat, data_paths, dependency, nla
 from .fixed import Member
 from .plan import Plan
 
@@ -61,6 +61,6 @@ def _look(curves: Iterable[bpy.types.FCurve], drivers: Iterable[bpy.types.FCurve
     paths = keyed | {curve.data_path for curve in drivers} - dependency.OWN_PATHS
     return Animated(
         switch=any(path.endswith(USE_IK) for path in keyed),
-        settings=any(compat.OWN_SETTING in path for path in paths),
+        settings=any(data_paths.OWN_SETTING in path for path in paths),
         modes=any(path.endswith(ROTATION_MODE) for path in paths),
     )

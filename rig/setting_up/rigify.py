@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .. import compat, fk_pose
+from .. import animated_range, fk_pose
 from ..errors import LimbIKError
 from .setup import ChainPlan
 
@@ -41,7 +41,7 @@ def switch_to_fk(context: Any, obj: Any, plans: Sequence[ChainPlan]) -> Switched
     """
     done = Switched()
     waiting = [(plan, holder) for plan in plans if (holder := _holder(obj, plan)) is not None]
-    if waiting and compat.animation_range(obj) is not None:
+    if waiting and animated_range.animation_range(obj) is not None:
         name = waiting[0][1].name
         raise LimbIKError(f"'{obj.name}' is animated by Rigify's own IK ('{name}'): put that motion onto FK first")
     for plan, holder in waiting:

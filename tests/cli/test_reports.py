@@ -7,8 +7,10 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
+from limb_ik.bake import parts
 from limb_ik.cli import entry as cli
 from limb_ik.cli import jobs as cli_jobs
 from limb_ik.cli.json_text import json_text
@@ -147,3 +149,56 @@ def test_names_that_begin_with_a_dash_or_are_no_text(
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(["rig.blend", *names])
     entries = json.loads((tmp_path / "r.json").read_text("ascii"))["files"]
     assert [entry["file"] for entry in entries] == ["rig.blend", *names]
+
+
+@pytest.mark.parametrize("name", ["report.json", "/dev/stdout"])
+def test_what_failed_is_in_it_where_there_is_one_file_too(run: Run, tmp_path: Path, name: str) -> None:
+    source, report = tmp_path / "in.blend", tmp_path / name
+    source.write_text("of another kind")
+    status, out, err = run("bake", source, "-o", tmp_path / "out.blend", "--report", report)
+    assert status == 1
+    assert err.startswith("limb-ik: in.blend ")
+    assert err.count("\n") == 1
+    told = json.loads(out if name == "/dev/stdout" else report.read_text(encoding="utf-8"))
+    assert [(one["status"], one["file"]) for one in told["files"]] == [("failed", str(source))]
+    assert f"limb-ik: {told['files'][0]['error']}\n" == err
+
+
+PART: dict[str, Any] = {
+    "form": 1,
+    "marks": [{"bones": [0]}],
+    "frames": [{"frame": 1.0, "readings": [
+        {"turns": [[1.0, 0.0, 0.0, 0.0]], "near": [[1.0, 0.0, 0.0, 0.0]], "places": [], "scale": 1.0, "problems": {}},
+    ]}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ((0, "readings"), []),
+        ((0, "readings"), [*PART["frames"][0]["readings"]] * 2),
+        ((0, "readings", 0, "turns"), []),
+        ((0, "readings", 0, "near"), []),
+        *(((0, "readings", 0, "turns", 0), turn) for turn in ([1.0, 0.0, 0.0], [0.0] * 4, ["x", 0.0, 0.0, 0.0])),
+        *(
+            ((0, "readings", 0, "turns", 0, 0), number)
+            for number in (float("nan"), float("inf"), 1e39, 10**400, None, "1")
+        ),
+        *(((0, "frame"), number) for number in (float("nan"), "1", 10**400)),
+        ((0, "readings", 0, "scale"), [["a"]]),
+        ((0, "readings", 0, "problems"), None),
+    ],
+)
+def test_a_part_with_other_contents_is_refused(tmp_path: Path, path: tuple[Any, ...], value: Any) -> None:
+    whole = tmp_path / "whole.json"
+    whole.write_text(json.dumps(PART), encoding="utf-8")
+    assert parts.from_file(whole).readings[1.0][0].turns == [(1.0, 0.0, 0.0, 0.0)]
+    damaged = json.loads(json.dumps(PART))
+    place = damaged["frames"]
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    whole.write_text(json.dumps(damaged), encoding="utf-8")
+    with pytest.raises(LimbIKError, match="is no part of a bake: it is damaged or of another kind"):
+        parts.from_file(whole)

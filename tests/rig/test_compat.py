@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 import pytest
-from limb_ik.rig import compat
+from limb_ik.rig import animated_range, compat
 from limb_ik.rig.errors import LimbIKError
 
 PATH = 'pose.bones["up"].rotation_quaternion'
@@ -38,7 +38,7 @@ def test_no_animation_has_no_curves() -> None:
     assert compat.action_and_slot(obj) == (None, None)
     assert len(compat.fcurves_of(obj)) == 0
     assert compat.find_fcurve(obj, "location") is None
-    assert compat.animation_range(obj) is None
+    assert animated_range.animation_range(obj) is None
 
 
 def test_a_new_action_looks_like_one_that_blender_makes() -> None:
@@ -104,12 +104,12 @@ def test_range_is_that_of_the_own_slot() -> None:
     first, second = make_object("First"), make_object("Second")
     first.keyframe_insert("location", frame=5)
     first.keyframe_insert("location", frame=25.5)
-    assert compat.animation_range(first) == (5.0, 25.5)
+    assert animated_range.animation_range(first) == (5.0, 25.5)
     if compat.HAS_SLOTS:
         second.animation_data_create().action = first.animation_data.action
         second.keyframe_insert("location", frame=-3)
-        assert compat.animation_range(second) == (-3.0, -3.0)
-        assert compat.animation_range(first) == (5.0, 25.5)
+        assert animated_range.animation_range(second) == (-3.0, -3.0)
+        assert animated_range.animation_range(first) == (5.0, 25.5)
 
 
 def test_a_manual_range_of_the_action_counts_before_its_keys() -> None:
@@ -119,16 +119,16 @@ def test_a_manual_range_of_the_action_counts_before_its_keys() -> None:
     action = obj.animation_data.action
     action.use_frame_range = True
     action.frame_start, action.frame_end = 10.0, 40.0
-    assert compat.animation_range(obj) == (10.0, 40.0) == tuple(action.frame_range)
-    assert compat.keyed_range(obj) == (5.0, 25.0)
+    assert animated_range.animation_range(obj) == (10.0, 40.0) == tuple(action.frame_range)
+    assert animated_range.keyed_range(obj) == (5.0, 25.0)
     anim = obj.animation_data
     anim.action = None
     strip = anim.nla_tracks.new().strips.new("walk", 101, action)
-    assert compat.animation_range(obj) == (strip.frame_start, strip.frame_end)
+    assert animated_range.animation_range(obj) == (strip.frame_start, strip.frame_end)
     strip.select = True
     anim.nla_tracks.active = anim.nla_tracks[0]
     anim.use_tweak_mode = True
-    assert compat.animation_range(obj) == (strip.frame_start, strip.frame_end)
+    assert animated_range.animation_range(obj) == (strip.frame_start, strip.frame_end)
 
 
 def test_a_manual_range_of_an_action_without_keys_for_it_is_none() -> None:
@@ -136,7 +136,7 @@ def test_a_manual_range_of_an_action_without_keys_for_it_is_none() -> None:
     other.keyframe_insert("location", frame=5)
     obj.animation_data_create().action = bpy.data.actions.new("Empty")
     obj.animation_data.action.use_frame_range = True
-    assert compat.animation_range(obj) is None
+    assert animated_range.animation_range(obj) is None
 
 
 def test_range_of_strips_and_in_tweak_mode() -> None:
@@ -149,17 +149,33 @@ def test_range_of_strips_and_in_tweak_mode() -> None:
     track = anim.nla_tracks.new()
     strip = track.strips.new("walk", 31, action)
     strip.scale = 2.0
-    assert compat.animation_range(obj) == (31.0, 71.0)
+    assert animated_range.animation_range(obj) == (31.0, 71.0)
     strip.select = True
     anim.nla_tracks.active = track
     anim.use_tweak_mode = True
     assert compat.action_and_slot(obj)[0] == action
     assert len(compat.fcurves_of(obj)) == 3
-    assert compat.animation_range(obj) == (31.0, 71.0)
+    assert animated_range.animation_range(obj) == (31.0, 71.0)
     anim.use_tweak_mode = False
     assert len(compat.strip_fcurves(strip)) == 3
     track.mute = True
-    assert compat.animation_range(obj) is None
+    assert animated_range.animation_range(obj) is None
+
+
+def test_strips_that_do_not_play_make_it_no_longer() -> None:
+    obj = make_object()
+    anim = obj.animation_data_create()
+    for first, last in ((1, 21), (1, 500)):
+        for frame in (first, last):
+            obj.keyframe_insert("location", frame=frame)
+        action, anim.action = anim.action, None
+        anim.nla_tracks.new().strips.new("clip", 1, action)
+    assert animated_range.animation_range(obj) == (1.0, 500.0)
+    anim.nla_tracks[0].is_solo = True
+    assert animated_range.animation_range(obj) == (1.0, 21.0)
+    anim.nla_tracks[0].is_solo = False
+    anim.use_nla = False
+    assert animated_range.animation_range(obj) is None
 
 
 def test_a_new_action_over_strips_ends_with_its_keys() -> None:
