@@ -15,6 +15,8 @@ import bpy
 from . import channels, constrained, dependency, hanging, marks, named_links
 from .data_paths import split_bone_path
 
+# Spaces of constraints that see nothing of what is above their owner.
+BELOW_PARENT = {'LOCAL', 'LOCAL_WITH_PARENT'}
 # Of an object's properties those that say where it is with all that it hangs on.
 WORKED_OUT = ("matrix_world", "matrix_local")
 
@@ -71,6 +73,17 @@ def _of_constraints(bone: Any, may_be_carried: bool) -> Iterator[Loose]:
             text = _text(f"'{bone.name}'", f"constraint '{constraint.name}'")
             for hold in hanging.holds_by(constraint):
                 yield Loose(marks.key_of(hold.obj), hold.bone, text, owner, constraint.name, may_be_carried)
+            if getattr(constraint, "owner_space", "WORLD") not in BELOW_PARENT:
+                yield Loose(owner[0], _carrier(bone, constraint), text, owner, constraint.name, may_be_carried)
+
+
+def _carrier(bone: Any, constraint: Any) -> str:
+    """The bone on which it hangs what a constraint makes of its owner; empty for the armature as a whole.
+
+    Child Of moves its owner with all that its parent does, and is carried along with it.
+    """
+    parent = None if constraint.type == 'CHILD_OF' else bone.parent
+    return "" if parent is None else str(parent.name)
 
 
 def _may_act(constraint: Any) -> bool:

@@ -59,8 +59,8 @@ def _cycle_problem(chain: ChainSetup, node: Node, on_cycle: list[Node]) -> str:
 def _owners(nodes: dict[Node, tuple[Rig, ChainSetup]]) -> dict[Bone, Node]:
     """Which chain turns which bone, end bones included."""
     owners: dict[Bone, Node] = {}
-    for node, (_, chain) in nodes.items():
-        if chain.problem:
+    for node, (rig, chain) in nodes.items():
+        if chain.problem or chain.is_muted or not rig.is_live:
             continue
         for bone in chain.turned:
             owners[node[0], bone] = node
@@ -113,23 +113,28 @@ def _loose_note(run: Evaluation, chain: ChainSetup, owners: dict[Bone, Node]) ->
         if _acts(run, loose) and any(_turning_loose(run, loose, owners)):
             return loose.text
     for role, link in (("target", chain.target_key), ("pole", chain.pole_key), ("ground", chain.ground_key)):
-        above = dict.fromkeys(one for one, _ in _links_now(run, link)) if link else ()
-        for evaluated in (one.evaluated_get(run.depsgraph) for one in above if len(one.constraints)):
-            for hold in _not_carried(evaluated):
+        above = list(dict.fromkeys(one for one, _ in _links_now(run, link))) if link else []
+        for one in above:
+            evaluated = one.evaluated_get(run.depsgraph)
+            is_turn_seen = one != above[0] or chain.end_rotation == 'TARGET' or role == "ground"
+            for hold in _not_carried(evaluated, is_turn_seen) if len(one.constraints) else ():
                 if any(_turning_hold(run, marks.key_of(hold.obj), hold.bone, owners)):
                     what = f"{role} '{evaluated.name}' follows solved bones through '{hold.name}'"
                     return f"{what}, which shows them unsolved"
     return ""
 
 
-def _not_carried(evaluated: bpy.types.Object) -> Iterator[hanging.Hold]:
-    """On what an object hangs that is not carried: constraints act that aren't rigid, on top of its parent, too."""
+def _not_carried(evaluated: bpy.types.Object, is_turn_seen: bool) -> Iterator[hanging.Hold]:
+    """On what an object hangs that is not carried: constraints act that aren't rigid, on top of its parent, too.
+
+    ``is_turn_seen``: whether more than its place matters, as to what hangs on it.
+    """
     if hanging.carrying(evaluated) is not None:
         return
     acting = hanging.acting(evaluated)
     for constraint in acting:
         yield from hanging.holds_by(constraint)
-    placing = [one for one in acting if one.type not in hanging.TURNING_ONLY]
+    placing = [one for one in acting if is_turn_seen or one.type not in hanging.TURNING_ONLY]
     if placing and evaluated.parent is not None:
         yield replace(next(hanging.holds_above(evaluated)), name=placing[0].name)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import bpy
 import pytest
@@ -194,3 +195,62 @@ def test_a_copied_location_that_is_no_copy_of_the_place_is_named(setting: dict[s
     tip = rigs.add_chain_by_properties(b, "lo", target)
     rigs.update()
     assert "Copy Location" in tip.limb_ik_message
+
+
+SHOULDER = (
+    rigs.BoneSpec("s1", (0, 0, 0), (0, 0.05, 0.5)),
+    rigs.BoneSpec("s2", (0, 0.05, 0.5), (0, 0, 1), "s1", True),
+    rigs.BoneSpec("shoulder", (0, 0, 1), (0.3, 0, 1.1), "s2"),
+    rigs.BoneSpec("up", (0.3, 0, 1.1), (0.9, 0.1, 1.1), "shoulder"),
+    rigs.BoneSpec("lo", (0.9, 0.1, 1.1), (1.5, 0, 1.1), "up", True),
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "is_named"),
+    [
+        ('DAMPED_TRACK', {}, True),
+        ('COPY_ROTATION', {}, True),
+        ('LIMIT_ROTATION', {"use_limit_x": True, "owner_space": 'WORLD'}, True),
+        ('LIMIT_ROTATION', {"use_limit_x": True, "owner_space": 'LOCAL'}, False),
+        ('CHILD_OF', {}, False),
+    ],
+)
+def test_a_constraint_between_two_chains_that_sees_where_its_bone_was_before_the_solve_is_named(
+    kind: str, settings: dict[str, object], is_named: bool
+) -> None:
+    arm = rigs.build(SHOULDER)
+    constraint: Any = rigs.bone(arm, "shoulder").constraints.new(kind)
+    if kind != 'LIMIT_ROTATION':
+        constraint.target = rigs.empty("Look", (3, -5, 1), rotation=(0.3, 0.2, 0.5))
+    for name, value in settings.items():
+        setattr(constraint, name, value)
+    spine: Any = rigs.add_chain_by_properties(arm, "s2", rigs.empty("T", (0.4, -0.4, 0.7)))
+    goal = rigs.empty("G", (0.9, -0.5, 0.6))
+    tip: Any = rigs.add_chain_by_properties(arm, "lo", goal)
+    rigs.frame_set(2)
+    assert ("'shoulder' follows solved bones" in tip.limb_ik_message) == is_named
+    assert is_named or rigs.tip_error(arm, "lo", goal) <= 1e-5
+    spine.limb_ik_mute = True
+    rigs.frame_set(3)
+    assert tip.limb_ik_message == ""
+    assert rigs.tip_error(arm, "lo", goal) <= 1e-5
+
+
+@pytest.mark.parametrize("kind", ['COPY_ROTATION', 'DAMPED_TRACK', 'CHILD_OF'])
+@pytest.mark.parametrize("who", ["root", "above the target"])
+def test_a_constraint_on_what_another_rigs_hand_carries_is_named(kind: str, who: str) -> None:
+    below = rigs.l2b("Below")
+    rigs.add_chain_by_properties(below, "lo", rigs.empty("TB", (0.6, -0.4, 1.2)))
+    rider, goal = rigs.rig("L2B", "Rider", root=True), rigs.empty("G", (0.2, -0.3, 0.5))
+    above = rigs.empty("Above")
+    owner: Any = rigs.bone(rider, "root") if who == "root" else above
+    carried = rider if who == "root" else above
+    carried.parent, carried.parent_type, carried.parent_bone = below, "BONE", "hand"
+    if who == "above the target":
+        goal.parent = above
+    owner.constraints.new(kind).target = rigs.empty("Look", (3, -5, 1), rotation=(0.3, 0.2, 0.5))
+    tip: Any = rigs.add_chain_by_properties(rider, "lo", goal)
+    rigs.frame_set(2)
+    is_rigid = kind == 'CHILD_OF' and who != "root"  # carried exactly
+    assert ("follows solved bones through" in tip.limb_ik_message) != is_rigid
