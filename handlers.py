@@ -190,8 +190,8 @@ def _relate_rigs_anew() -> None:
 def load_post(*_: Any) -> None:
     """A new file: nothing that was remembered holds, and its rigs are solved at once.
 
-    Blender builds the new dependency graph, animation included, without calling handlers; so it
-    is built here and the rigs are solved in the update after it.
+    Blender builds the new dependency graph without calling handlers, so it is built here. Then the frame is set: an
+    update alone would leave all animation of the file as it was saved, though libraries may be others now.
     """
     readouts.clear()
     simulations.forget()
@@ -201,10 +201,10 @@ def load_post(*_: Any) -> None:
         if obj.is_editable and dependency.is_from_library(obj):
             dependency.rebuild(obj)
     dependency.follow_upstream(marks.rigs())
-    if marks.rigs() and bpy.context.view_layer is not None:
-        bpy.context.view_layer.update()
-        undo_post()
-        bpy.context.view_layer.update()
+    layer, scene = bpy.context.view_layer, bpy.context.scene
+    if marks.rigs() and layer is not None and scene is not None:
+        layer.update()
+        scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
 
 
 @_persists

@@ -166,3 +166,21 @@ def test_a_saved_copy_shows_what_was_shown(seed: int, tmp_path: Path) -> None:
     rigs.frame_set(1.0 if frame != 1.0 else 2.0)
     rigs.frame_set(frame)
     assert seen().apart(shown) <= SAME
+
+
+def test_opening_a_file_evaluates_the_animation_of_all_that_is_in_it(tmp_path: Path) -> None:
+    """As Blender does alone: what was moved away from its keys goes back to them, and chains reach for it there."""
+    arm, target, other = rigs.rig("L2B", root=True), rigs.empty("T"), rigs.empty("Other")
+    for obj, places in ((target, ((0.6, -0.4, 1.2), (-0.5, -0.6, 1.1))), (other, ((1, 0, 0), (2, 0, 0)))):
+        for frame, place in zip((1, played.FRAMES), places, strict=True):
+            rigs.key_location(obj, frame, place)
+    rigs.add_chain_by_properties(arm, "lo", target, rigs.empty("P", (0, 3, 0.8)))
+    rigs.frame_set(5)
+    shown = seen()
+    keyed = [tuple(obj.location) for obj in (target, other)]
+    target.location, other.location = (0.3, -0.5, 1.0), (7, 0, 0)
+    path = tmp_path / "moved.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True)
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    assert [tuple(rigs.evaluated(bpy.data.objects[name]).location) for name in ("T", "Other")] == keyed
+    assert seen().apart(shown) <= SAME
