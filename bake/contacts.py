@@ -112,7 +112,11 @@ def found_in(
     context: Any, obj: Any, feet: Sequence[FootMotion], *, speed: float | None = None,
     shortest_s: float = maths.SHORTEST_S,
 ) -> list[Contact]:  # fmt: skip
-    """``detect`` on a motion that was read."""
+    """``detect`` on a motion that was read.
+
+    Raises:
+        LimbIKError: frames are too few, or no foot comes to rest.
+    """
     if len(feet[0].frames) < FEWEST_FRAMES:
         raise LimbIKError(f"{len(feet[0].frames)} frames are too few to find contacts in")
     rate = _frame_rate(context, feet[0].frames)

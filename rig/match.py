@@ -98,7 +98,11 @@ def _rotation_matrix(rotation: rotations.Quat) -> Matrix:
 
 
 def target_rotation(rig: Rig, chain: ChainSetup) -> rotations.Quat:
-    """Orientation that the target needs for the end bone to keep its own; armature space."""
+    """Orientation that the target needs for the end bone to keep its own; armature space.
+
+    Raises:
+        LimbIKError: a scale of zero above the end bone.
+    """
     bone = chain.end if chain.end >= 0 else chain.bones[-1]
     own = rig.state.rotation_if_any(bone)
     if own is None:

@@ -12,7 +12,7 @@ import rigs
 from body import body_bones
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ("README.md", "CONTRIBUTING.md", "docs/mocap.md")
+PAGES = ("README.md", "CONTRIBUTING.md", "docs/mocap.md", "docs/feet.md")
 # GitHub shows more, but a page should come quickly.
 MOST_BYTES = {".png": 200_000, ".gif": 1_000_000}
 

@@ -29,13 +29,14 @@ PLAIN_ENDS = {'KEEP_LOCAL', 'KEEP_FK', 'TARGET'}
 class Plan:
     """The plain chains of a rig. First axis: chains.
 
-    ``reaches_objects``: no target or pole is a bone. ``bones``: upper, lower, end (of a chain without end bone: its
-    lower again); ``parents``: of the upper bone, or the number of bones of the rig where it has none. ``offsets``: rest
-    matrix of upper, lower and end in the parent's rest space. ``is_connected``: bones whose location Blender ignores.
-    ``carriers``: parents of lower and end bone; ``is_direct``: whether those are the upper and the lower bone.
-    ``has_end``; ``hinges``: unit, root bone's local space; ``end_offsets``: quaternions, ``limb_ik_end_offset``.
-    ``is_offset``: in FK space; ``rests``: places of target and pole at set-up, ``rest_turns``: the target's, inverted.
-    ``held``: bones whose FK the rig keeps.
+    ``has_pole``; ``reaches_objects``: no target or pole is a bone. ``bones``: upper, lower, end (of a chain without
+    end bone: its lower again); ``parents``: of the upper bone, or the number of bones of the rig where it has none.
+    ``offsets``: rest matrix of upper, lower and end in the parent's rest space. ``is_connected``: bones whose
+    location Blender ignores. ``carriers``: parents of lower and end bone; ``is_direct``: whether those are the upper
+    and the lower bone. ``has_end``; ``turns_end``: whether the solve turns it, ``keeps_end``: as FK has it.
+    ``hinges``: unit, root bone's local space; ``end_offsets``: quaternions, ``limb_ik_end_offset``. ``is_offset``: in
+    FK space; ``rests``: places of target and pole at set-up, ``rest_turns``: the target's, inverted. ``held``: bones
+    whose FK the rig keeps.
     """
 
     chains: tuple[ChainSetup, ...]

@@ -1,7 +1,6 @@
 """The limbs of many rigs and what they are asked, as arrays: from ``poses`` to ``limbs``.
 
-A part of ``crowd``; works after a frame change only, where the evaluated pose is FK.
-This module must not solve or write.
+A part of ``crowd``; works after a frame change only, see ``poses``. This module must not solve or write.
 """
 
 from __future__ import annotations

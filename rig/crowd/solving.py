@@ -2,7 +2,8 @@
 
 A part of ``evaluate`` and nothing beside it: the same pose as ``solve_chain`` gives, and
 whatever is not plain (see ``plan``), or stands near an edge, is left to it.
-Works after a frame change only, where the evaluated pose is FK. Writes nothing.
+Works after a frame change only, where the evaluated pose is FK, or rigs stayed as they were (``rig/staying``).
+Writes nothing.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def solve(run: Evaluation, only: Collection[Node] | None) -> set[Node]:
     """Solve what is plain; returns the chains that are done. The others are left as they are.
 
     Args:
-        run: an evaluation whose rigs hold FK.
+        run: an evaluation; after a frame change alone anything is solved here.
         only: as in ``evaluate``.
     """
     found = _with_plain_chains(run) if run.is_fresh else []

@@ -96,7 +96,7 @@ def limb_plans(
     """A plan for each arm and leg that the skeleton has.
 
     Raises:
-        LimbIKError: none was found, or one is collapsed to zero length.
+        LimbIKError: none was found, all have chains or none is free for one, or one is collapsed to zero length.
     """
     skeleton = limbs.rest_skeleton(cast(Any, obj.data))
     wanted = {"arm": arms, "leg": legs}
