@@ -5,15 +5,18 @@ Must not look at a rig: whether one has such bones is asked where the set-up is 
 
 from __future__ import annotations
 
+import difflib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..properties import END_ROTATIONS, SOLVERS
+from ..properties import CHAIN_SPECS, END_ROTATIONS, JOINT_SPECS, SOLVERS
 from ..rig.errors import LimbIKError
 
+CHAIN_NAMES = (*(spec.name for spec in CHAIN_SPECS), "tip", "root", "joints")
+JOINT_NAMES = tuple(spec.name for spec in JOINT_SPECS)
 KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "text"}
 
 
@@ -70,9 +73,17 @@ def _check_chain(chain: Any) -> None:
     _check_choice(chain, "solver", [item for item in SOLVERS if item[0] != 'NONE'])
     if "end_rotation" in chain:
         _check_choice(chain, "end_rotation", END_ROTATIONS)
+    _check_names(chain, CHAIN_NAMES, "a chain")
     joints = _taken(chain, "joints", dict, {})
     for name in joints:
-        _taken(joints, name, dict)
+        _check_names(_taken(joints, name, dict), JOINT_NAMES, "a joint")
+
+
+def _check_names(values: Mapping[str, Any], known: Iterable[str], what: str) -> None:
+    unknown = next((name for name in values if name not in known), None)
+    if unknown is not None:
+        nearest = difflib.get_close_matches(unknown, list(known), 1, 0.5)
+        raise _UnfitError(f"'{unknown}' is no setting of {what}{f': is {nearest[0]} meant?' if nearest else ''}")
 
 
 def _check_choice(chain: Any, name: str, items: Sequence[tuple[str, str, str]]) -> None:

@@ -286,6 +286,11 @@ def test_a_collapsed_limb_is_refused(run: Run, data_dir: Path, tmp_path: Path) -
     assert not (tmp_path / "out.blend").exists()
 
 
+def chain_text(**settings: Any) -> str:
+    """A set-up of one chain, as JSON."""
+    return json.dumps({"armatures": [{"chains": [{"tip": "a", "root": "b", "solver": "LEG", **settings}]}]})
+
+
 NO_SETUPS = {
     "{": "it is no JSON",
     "": "it is no JSON",
@@ -301,6 +306,8 @@ NO_SETUPS = {
     '{"armatures": [{"chains": [{"tip": "a", "weight": -Infinity}]}]}': "-Infinity is no number",
     '{"armatures": [{"chains": [{"tip": "a", "weight": 1e400}]}]}': "1e400 is no number",
     json.dumps({"armatures": [{"chains": [{"tip": "a", "root": "b", "solver": "LEG"}] * 2}]}): "'a' has two chains",
+    chain_text(weigth=1.0): "'weigth' is no setting of a chain: is weight meant?",
+    chain_text(joints={"b": {"max_angle": 1.0}}): "'max_angle' is no setting of a joint: is joint_max_angle meant?",
 }
 
 
